@@ -46,13 +46,13 @@ with contextlib.suppress(OSError):
 _KEPT = os.access(_FOLDER, os.W_OK)
 """Whether the cache folder is writable. If not, each run compiles: a cache of Numba's own might be out of date."""
 if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
-    # A given cache folder may be shared by several versions of this package: nothing is removed there.
+    # Several versions of this package may share a cache folder that the user has set: nothing is removed there.
     forget_others(_FOLDER)
 
 
 def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
-        # Numba compiles the function itself: tests wrap functions in checks of their arguments.
+        # Tests wrap functions in checks of their arguments: Numba compiles the function without these checks.
         function = inspect.unwrap(function)
         # Numba chooses the cache folder of a function when it is decorated.
         before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # pyright: ignore[reportAttributeAccessIssue]
@@ -65,6 +65,6 @@ def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
 
 
 exactly = _kernel({"contract"})
-"""Decorator that keeps the order of sums as written, and fuses products with sums."""
+"""Decorator that keeps the order of sums as written, and allows products to be fused with sums."""
 compiled = _kernel({"reassoc", "contract", "nsz"})
-"""Decorator that allows any order of sums, and fuses products with sums; infinities and NaN are kept."""
+"""Decorator that allows any order of sums, and products to be fused with sums; infinities and NaN are kept."""

@@ -11,14 +11,14 @@ _LOOKS, _NEVER = 256, 2**62
 
 
 class Divergence:
-    """Remembers the first step whose loss is not finite; checks it at each step on the CPU, seldom on a GPU."""
+    """Remembers the first step whose loss is not finite; checks for it at every step, or at every 256th on a GPU."""
 
     def __init__(self, eta: float, device: str) -> None:
         self._eta, self._every = eta, 1 if torch.device(device).type == "cpu" else _LOOKS
         self._first: Tensor | None = None
 
     def look(self, loss: Float[Tensor, ""], step: int) -> None:
-        """Remember a step if its loss is not finite.
+        """Remember the step if its loss is not finite and no earlier one was not.
 
         Raises
         ------

@@ -42,14 +42,15 @@ def rows(key: Any, steps: Any, samples: Any, out: Any) -> None:
 def gaussians(words: Any, work: Any, out: Any) -> None:
     """Turn words (2m,) of uint32 into independent N(0, 1), `out` (2m,); `work` is (m,) of float64.
 
-    Box and Muller's transform, with 32 bits for the radius and 32 bits for the angle. No number exceeds 6.76 in size;
-    beyond that N(0, 1) has a mass of 1.4e-11.
+    Box and Muller's transform, with 32 bits for the radius and 32 bits for the angle. No number exceeds 6.764 in
+    absolute value; N(0, 1) does so with probability 1.3e-11.
     """
     m = len(work)
     halves, bits = words.view(np.int32), work.view(np.uint64)
     for i in range(m):
         work[i] = (np.float64(halves[i]) + 2147483648.5) * 2.0**-32
-    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh(s), s = (z − 1)/(z + 1), to s²¹/21.
+    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh(s), s = (z − 1)/(z + 1), whose series ends with
+    # s²¹/21.
     least, exponent = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0xFFF0000000000000)
     bias, mantissa = np.uint64(64 << 52), np.uint64(0x4330000000000000)
     for i in range(m):

@@ -26,10 +26,10 @@ def _product(multiplier: int, word: Int64[Tensor, "*shape"]) -> tuple[Int64[Tens
 def words(
     key: int, steps: range, samples: range, count: int, device: str
 ) -> Int64[Tensor, "{len(steps)} {len(samples)} {count}"]:
-    """Return the words of a key of 64 bits at the counters (block, sample, step), (steps, samples, count).
+    """Return the words of a key of 64 bits at the counters (block, sample, step), shape (steps, samples, count).
 
-    A sample of a step has as many blocks of four words as `count` needs, in the order of `philox`. Steps are below 2⁶³,
-    samples below 2³².
+    Each sample of a step has ⌈count/4⌉ blocks of four words; its words are the first `count` entries, row by row, of
+    the array that `philox` fills. Steps are below 2⁶³, samples below 2³².
     """
     blocks = -(-count // 4)
     if torch.device(device).type == "cpu":
@@ -84,7 +84,7 @@ def gaussians(words: Int64[Tensor, "n count"]) -> Float64[Tensor, "n count"]:
     """Turn rows of words, (n, 2m), into independent N(0, 1), float64, as `philox.gaussians` does."""
     if words.device.type != "cpu":
         return gaussians_by_tensors(words)
-    # By the kernel: on several threads, errors of 10⁻¹² and more have been seen in PyTorch's sine and cosine.
+    # The kernel computes them: on several threads, PyTorch's sine and cosine have had errors of 10⁻¹² and more.
     out = np.empty(tuple(words.shape))
     gaussian_rows(words.numpy().astype(np.uint32), out)
     return torch.from_numpy(out)

@@ -8,7 +8,7 @@ from verify import InputError, Parameter
 
 
 def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
-    """Return an integer parameter of a setting."""
+    """Return an integer parameter >= `minimum` of a setting."""
     return Parameter(name, "integer", meaning, minimum=minimum)
 
 

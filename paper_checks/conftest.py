@@ -53,9 +53,9 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Return a function that makes every experiment loaded by a module measure `given`.
+    """Return a function of a module and `given`: afterwards every experiment that the module loads measures `given`.
 
-    `given` is a dictionary of numbers, or a function from the settings to one.
+    `given` is a dictionary of numbers or Measurements, or a function from the settings to such a dictionary.
     """
 
     def measure(module, given):

@@ -27,8 +27,8 @@ class Settled(NamedTuple):
         """Return a bound on the point's distance from a minimum: 2 (‖slope‖ + rounding) / (least curvature).
 
         `rounding` bounds the error of the slopes, and the factor 2 allows for terms beyond Newton's step. Directions in
-        which the curvature is below `least` times the largest belong to a symmetry, or cannot be told from those that
-        do. The least curvature is taken over the other directions.
+        which the curvature is at most `least` times the largest belong to a symmetry, or cannot be told from those that
+        do. The least curvature is taken over the other directions. At most `_MOST` is returned, and 0 at a saddle.
         """
         values = np.linalg.eigvalsh(self.hessian)
         if values[0] < -least * values[-1]:
@@ -55,7 +55,7 @@ def settled(
 def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int = 3, step: float = 1e-5) -> Settled:
     """Continue a descent from its end, each pass in coordinates in which all curvatures at the pass's start are 1.
 
-    This descends valleys with walls so steep that rounding stops `settled` on their floor.
+    So the descent goes on along the floor of valleys whose walls are so steep that rounding stops `settled` there.
     """
     for _ in range(passes):
         values, directions = np.linalg.eigh(end.hessian)
@@ -89,18 +89,18 @@ def _at(loss: LossAndSlope, point: np.ndarray, step: float) -> Settled:
 
 
 class OnPrompts(NamedTuple):
-    """The end of a descent on a sample of prompts, and the slopes there of the sample's equal parts, (parts, k)."""
+    """The end of a descent on a sample of prompts, and the slopes there on each equal part of it, (parts, k)."""
 
     end: Settled
     slopes: np.ndarray
 
     def agrees(self, right: np.ndarray, multiples: np.ndarray, share: float) -> Verdict:
-        """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
+        """Compare the end with theory's point `right`, (k,), entry by entry and along each row of `multiples`, (m, k).
 
         To first order, a part of the prompts moves the end by Newton's step for the part's slopes. The spread of these
         steps over the parts gives the end's standard error. An end that agrees is inconclusive if chance may hide more
         than `share` of theory's value along a row of `multiples` or of theory's largest entry. It is inconclusive too
-        if the descent stopped further from its end than a tenth of the bound on chance.
+        if Newton's step from the end is more than a tenth of the bound on chance. An end that is no minimum is refuted.
         """
         if np.linalg.eigvalsh(self.end.hessian)[0] <= 0:
             return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is no minimum", trainings=1)

@@ -1,4 +1,4 @@
-"""Verdicts on measured margins, each an interval that is right except for a share of the allowed false alarms."""
+"""Verdicts on measured margins: intervals, each wrong with at most a share of the allowed false alarms."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -12,11 +12,11 @@ FAMILY = 200
 NEAR_SET = 0.95
 """Least cosine with the ground truth at which a matrix counts as near the set on which a floor is derived."""
 NEAR_FLOOR = 1 / 2
-"""Largest share of the floor by which a loss that counts as near the floor exceeds it."""
+"""A loss counts as near the floor if it exceeds the floor by at most this share of the floor."""
 
 
 def ends(measured: Measurement) -> tuple[float, float]:
-    """Return the interval in which the mean lies, except for a share of the allowed false alarms."""
+    """Return the interval that holds the mean, except with probability FALSE_ALARM / FAMILY."""
     half = chance(measured, FAMILY)
     return measured.value - half, measured.value + half
 
@@ -57,7 +57,7 @@ def above(large: Measurement, small: Measurement | float) -> tuple[float, float]
 def to_zero(
     end: Measurement, floor: tuple[float, float], cosines: Mapping[str, Measurement] = MappingProxyType({})
 ) -> Verdict:
-    """Compare "converges to 0" with `floor`, the least loss on the set that theory describes.
+    """Compare "converges to 0" with `floor`, bounds of the least loss on the set that theory describes.
 
     The claim is refuted if the floor is positive, the loss at the end is positive, near the floor and not below it, and
     the cosines of the trained matrices with the set show them near it. Otherwise it is left open: theory says nothing

@@ -92,7 +92,7 @@ SPREAD = 1e-3 * np.random.default_rng(1).normal(size=(64, 2))
         ((1.0, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.VERIFIED),
         ((1.01, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
         ((1.0, 0.01), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
-        # The descent has not ended; chance hides the second entry; the end is a saddle.
+        # In the last three cases the descent has not ended, chance hides the second entry, and the end is a saddle.
         ((1.0, 0.0), (1.0, 1.0), (1.0, 1.0), Outcome.INCONCLUSIVE),
         ((1.0, 40.0), (0.0, 0.0), (1.0, 1e-9), Outcome.INCONCLUSIVE),
         ((1.0, 0.0), (0.0, 0.0), (1.0, -1.0), Outcome.REFUTED),

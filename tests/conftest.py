@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _not_run(config, marks):
-    """Return why a test with these marks is skipped; "" if it runs."""
+    """Return the reason why a test with these marks is skipped; "" if it runs."""
     for mark in ("audit", "formal"):
         if mark in marks:
             return f"run by make {mark}" if not config.getoption(f"--{mark}") else _lack_of_rocq() * ("formal" in marks)

@@ -21,7 +21,11 @@ _ABOVE |= {"reports": "formal search runs"}
 
 
 def _allowed(subpackage: str) -> set[str]:
-    """Return a subpackage's allowed imports: itself, the root and those of `_ABOVE`; the re-checker's: itself."""
+    """Return the subpackages that a subpackage may import.
+
+    These are itself, the root, and the subpackages of its `_ABOVE` with all that they may import. The root and the
+    re-checker may import only themselves.
+    """
     if subpackage in ("root", "rechecker"):
         return {subpackage}
     above = [_allowed(other) for other in _ABOVE[subpackage].split()]
@@ -79,7 +83,7 @@ def _importing(text: str) -> Iterator[ast.AST]:
 
 
 def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return each module's imports among the known ones, inside functions, for type checkers and by a name as well."""
+    """Return each module's imports among the known modules, also inside functions, for type checkers and by a name."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
@@ -93,7 +97,7 @@ def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def not_allowed(edges: Mapping[str, set[str]]) -> list[str]:
-    """Return the imports of `verify` that are not allowed; the public page and `__main__` may import all."""
+    """Return the imports of `verify` that are not allowed; the module `verify` and `verify.__main__` may import all."""
     return [
         f"{name} imports {other}"
         for name, others in edges.items()

@@ -5,7 +5,7 @@
 A block of the language
 
 - `py` is an excerpt of a file, which another test compares;
-- `python` is run, or, where its first line is a comment with a file's name, written to that file;
+- `python` is run or, if its first line is a comment with a file's name, written to that file;
 - `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and their output compared;
 - `sh` is a list of commands that take long or change the machine: a test checks only that they are understood.
 
@@ -133,7 +133,7 @@ class Reader:
 
 @contextlib.contextmanager
 def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Reader]:
-    """Yield a reader whose working directory, and first place of modules, is a folder."""
+    """Yield a reader in a folder, which is its working directory and comes first on `sys.path`."""
     sys.path.insert(0, str(folder))
     try:
         with contextlib.chdir(folder):

@@ -1,8 +1,8 @@
-"""Sentences that begin with no subject: `make lint` refuses more of them than there are.
+"""Sentences that begin with no subject: `make lint` fails if a folder has more of them than its ceiling.
 
 `What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
-be named. So is a result: `Return what …` is refused, and a docstring that begins with `How many …` or `Where …`.
-Docstrings, comments, other strings of several words, and pages are read, each item of a list by itself.
+be named. A result is to be named too: `Return what …` is refused, and a docstring that begins with `How many …` or
+`Where …`. Docstrings, comments, other strings of several words, and pages are read, each item of a list by itself.
 `python -m tests.sentences` prints each with its place if there are more than the ceilings, which only go down.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CEILINGS = {"verify": 0, "tests": 0, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
-"""The number of sentences of each folder that are still to be rewritten."""
+"""The largest number of such sentences that each folder may have."""
 EXAMPLES = "tests/test_sentences.py"
 """The file whose strings are examples of such sentences."""
 _START = r"(?:^|(?<=[.!?:] )|(?<=[.!?:][*_] )|(?<=[.!?:]\*\* ))[*_(]*"

@@ -293,7 +293,7 @@ def test_text_that_the_encoding_lacks_is_shown_by_its_code(outside):
     given = "['verify', 'show', 'wang2024.dimension_lower_bound']"
     before = f"import sys\nsys.stdout.reconfigure(encoding='cp1252')\nsys.argv = {given}"
     code, out, err = outside(f"{before}\nfrom verify.reports.command_line import main\nmain()")
-    # The sign ≥ has no place in this encoding, which Windows may have.
+    # This encoding, which Windows may use, has no sign ≥.
     assert (code, err) == (0, "") and r"q \u2265 3: the loss on the set from below" in out
 
 

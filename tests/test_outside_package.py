@@ -84,7 +84,7 @@ def files_of_ours():
 
 
 def test_its_catalogue_is_written_from_its_objects(outside):
-    # Compared with the constructors that are called in its files.
+    # The ids are compared with those in the constructors that its files call.
     written = json.loads((outside.folder / "textbook" / "catalogue.json").read_text())
     sources = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
     assert set(re.findall(r'"(hardy\.\w+)",\n', sources)) == {
@@ -161,7 +161,7 @@ def test_pinned_certificates_are_accepted_with_the_package_alone(outside):
 
 
 def test_a_wrong_second_computation_is_caught(outside):
-    """If the code behind the door changes, certificates do not name it; if it is wrong, the values do not agree."""
+    """If the code behind the door changes, certificates name the old code; if it is wrong, values do not agree."""
     path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
     certificate = str(outside.folder / "textbook" / "certificates" / "hardy.harmonic.json")
     right = path.read_text()

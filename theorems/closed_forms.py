@@ -31,7 +31,10 @@ def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values
 
 
 def roots_of(symmetric: Values) -> Values:
-    """Return a function of an instance: the real ones of the numbers with these elementary symmetric functions."""
+    """Return a function of an instance: the real numbers, rising, among those with elementary symmetric functions e_k.
+
+    `symmetric` gives e_1, e_2, …
+    """
 
     def values(instance: "Instance") -> list[Fraction]:
         import mpmath

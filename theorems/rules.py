@@ -83,7 +83,7 @@ CONVEX_TRACE_FUNCTION = Rule(
 )
 COUPLING = Rule(
     "coupling",
-    "of two signs the one whose chance of + is at least the other's can be drawn so that it is never the smaller",
+    "if one sign is + with at least the other's probability, both can be drawn so that it is never the smaller",
     "Lindvall 1992, Lectures on the Coupling Method, section IV.1",
     "probability",
 )

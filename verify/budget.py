@@ -1,4 +1,4 @@
-"""Time limits of computations: the caller sets a deadline, and long computations, such as a primitive's, check it.
+"""Time limits of computations: the caller sets a deadline, and long computations, such as a proof search, check it.
 
 Code that never checks the deadline, such as an algorithm of SymPy, is ended by an alarm, if the system has one.
 Invalid efforts, such as 0 seconds, are refused here.
@@ -68,7 +68,7 @@ class Budget:
     hard_end
         The time at which a computation that does not look at the clock is ended.
     runs_end
-        The deadline for following recursions; it is earlier, so that time is left for the steps after.
+        The deadline for following recursions; `check` sets it before `end`, so that time is left for the steps after.
     work
         The maximum cost of the re-checker's checks together, in nominal microseconds.
     interrupted
@@ -116,8 +116,9 @@ def look_at_the_clock() -> None:
 def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
     """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, wherever the function stands then.
 
-    The system's timer interrupts the function, on the main thread of a process. On another thread, or if other code
-    handles the timer's signal, the function runs to its end. Code that checks the deadline ends by itself before.
+    The system's timer interrupts the function, on the main thread of a process. On another thread, on a system without
+    this timer, or if other code handles the timer's signal, the function runs to its end. The deadline of `until` is
+    separate from this one.
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)

@@ -37,7 +37,7 @@ _IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 def explained(error: BaseException) -> str:
-    """Return the meaning of an error that Python, SymPy or NumPy raised in a theorem file, and the remedy."""
+    """Return the meaning and the remedy of an error raised in a theorem file; else the error's class and text."""
     said = str(error)
     if isinstance(error, InputError | TheoremError):
         return said
@@ -136,7 +136,7 @@ class BeyondReachError(TheoremError):
 
 
 class NoInstanceError(TheoremError):
-    """No instance was found that keeps the hypotheses; there may be some."""
+    """No instance that satisfies the hypotheses was found; some may exist."""
 
 
 class ArithmeticLeftError(TheoremError, TypeError):
@@ -144,7 +144,7 @@ class ArithmeticLeftError(TheoremError, TypeError):
 
 
 class NotExactError(ArithmeticError):
-    """An exact rational was asked of a function whose value there is not rational."""
+    """An exact rational was asked for, and the value is not rational or has too many digits."""
 
 
 class UndefinedError(ArithmeticError):

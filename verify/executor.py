@@ -27,7 +27,7 @@ DEATHS = 3
 _ANSWER_SECONDS = 10
 """Timeout in seconds: of the connection to a scheduler, of its greeting, and of Dask's client."""
 _LONGEST_GREETING = 2**20
-"""Maximum length of a scheduler's first message, in bytes; a server with a longer one is no scheduler."""
+"""Exclusive bound on the length of a scheduler's first message, in bytes; a server with a longer one is none."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
@@ -94,9 +94,10 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield the results of a function for a list of arguments, in any order.
 
-        At most two calls per worker are pending. Another worker takes over the calls of a cluster's dead worker. If a
-        process of this machine dies, or the cluster is lost, LostError is raised. If the generator is closed early, no
-        further call starts, and the processes of this machine end.
+        At most two calls per worker are pending. Another worker takes over the calls of a cluster's dead worker. Any
+        error other than InputError and TheoremError is raised as LostError, such as the death of a process of this
+        machine or the loss of the cluster. If the generator is closed early, no further call starts, and the processes
+        of this machine end.
         """
         # joblib, like Dask below, belongs to the extra `sweep`: it may be missing, and its import is slow.
         import joblib
@@ -136,8 +137,8 @@ class Workers:
     ) -> Generator[Answer[Result], None, None]:
         """Yield the answer to each of some calls of a function as it arrives, with the number of the call.
 
-        Once an answer is `enough`, or an error, no later call starts. The calls of lost workers are repeated. LostError
-        is raised after `DEATHS` losses without an answer in between.
+        Once an answer is `enough`, or an error, no further call is sent out. The calls of lost workers are repeated.
+        LostError is raised after `DEATHS` losses without an answer in between.
         """
         dealt, deaths = _Dealt(function, enumerate(calls)), 0
         while True:
@@ -235,7 +236,11 @@ def gathered(
 
 @contextlib.contextmanager
 def workers(jobs: int, scheduler: str | None) -> Iterator[Workers]:
-    """Yield the workers. Raises InputError for invalid jobs, for jobs with a scheduler, and if no scheduler answers."""
+    """Yield the workers.
+
+    Raises InputError for invalid jobs, for several jobs with a scheduler, if a package is missing, and if no scheduler
+    answers.
+    """
     require_effort(jobs=jobs)
     refuse_both(jobs, scheduler)
     if jobs > 1 or scheduler is not None:
@@ -245,7 +250,7 @@ def workers(jobs: int, scheduler: str | None) -> Iterator[Workers]:
 
 
 def refuse_both(jobs: int, scheduler: str | None) -> None:
-    """Refuse processes of this machine beside a scheduler. Raises InputError."""
+    """Raise InputError for several jobs together with a scheduler."""
     if scheduler is not None and jobs > 1:
         raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
 
@@ -253,7 +258,8 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 def refuse_unanswered(address: str) -> None:
     """Raise InputError if a text is no address, nothing answers there, or the server is no Dask scheduler.
 
-    This comes before Dask's client, which would wait longer and print more than one line.
+    Of a `tls` address, only the connection is tried. Raises InputError as well if Dask is not installed.
+    This check comes before Dask's client, which would wait longer and print more than one line.
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:
@@ -292,7 +298,7 @@ def _silent() -> Iterator[None]:
 
 @contextlib.contextmanager
 def cluster(address: str | None) -> "Iterator[Client | None]":
-    """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
+    """Yield a client of a Dask scheduler, or None without an address. Raises InputError if no scheduler answers."""
     if address is None:
         yield None
         return

@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
 _LONGEST_NAME = 100
 """Maximum length of such an id or label, in characters."""
 _OWN_PART = 150
-"""Maximum number of characters of the final name with which a temporary file's name begins."""
+"""A temporary file's name begins with the final name, cut to this number of characters."""
 _LONGEST_READ = 64_000_000
 """Maximum number of bytes read to decide whether a file is one of ours; none of ours is longer."""
 FOLDER = Path(".lemmascope")
@@ -47,10 +47,10 @@ def parts_of(path: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside a path, and move it to the path if nothing is raised: nobody reads half a file.
+    """Yield a temporary file beside a path, and move it to the path if nothing is raised.
 
-    The temporary file's name is random, and must be unused. So several processes may write at once, and no other file
-    is overwritten. Raises OSError.
+    So nobody reads half a file. The temporary file's name is random, and must be unused. So several processes may write
+    at once, and no other file is overwritten. Raises OSError.
     """
     part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
     part.open("xb").close()
@@ -58,7 +58,7 @@ def whole(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     finally:
-        # The temporary file is never left behind, not even after Ctrl-C.
+        # Remove the temporary file if it was not moved, also after Ctrl-C.
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
 
@@ -80,8 +80,8 @@ def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
 def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool]) -> Path:
     """Return the path of a file that can be written to; call this before anything is computed.
 
-    Raises InputError for an empty name, a folder, a device, a file of another kind than `what`, and a folder that is
-    missing or not writable.
+    Raises InputError for an empty name, a folder, a device, a file that is unreadable or of another kind than `what`,
+    and if the file's folder is missing or not writable.
     """
     path = Path(name)
     if not name.strip():

@@ -29,7 +29,7 @@ def version() -> str:
 
 
 def lack(*packages: str) -> str:
-    """Return the advice to install missing packages, as in `needs torch: python -m pip …`; "" where none is missing."""
+    """Return the advice to install missing packages, as in `needs torch: python -m pip …`; "" if none is missing."""
     missing = [package for package in packages if not _there(package)]
     return _advice(missing) if missing else ""
 
@@ -61,7 +61,7 @@ def _advice(missing: list[str]) -> str:
 
 
 def install(*extras: str) -> str:
-    """Return the command that installs extras: from the checkout with its pins or, without one, packages by name."""
+    """Return the command that installs extras: from the checkout with its pins or, without a checkout, by name."""
     if not (ROOT / "constraints.txt").is_file():
         return f"python -m pip install {' '.join(package for extra in extras for package in EXTRAS[extra])}"
     here = Path.cwd() == ROOT

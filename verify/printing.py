@@ -5,9 +5,9 @@
 """Expressions as text and in LaTeX, printed as they are stored, without evaluation.
 
 SymPy's printers compute as they print: they take minus signs out, sort terms by their values, and move factors with a
-negative exponent below a fraction. They show an unevaluated expression as another one, divide by 0, or never end. So
-they print here only expressions without such kept (unevaluated) parts. Any other expression is written as it is stored,
-with its parts in their order.
+negative exponent below a fraction bar. For an unevaluated expression they may show another one, divide by 0, or never
+end. So they print here only expressions without kept (unevaluated) parts. Any other expression is written as it is
+stored, with its parts in their order.
 """
 
 from contextlib import suppress
@@ -22,7 +22,7 @@ from sympy.printing.str import StrPrinter
 _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Pow", "Atom"))
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
-"""Bound on an integer under a root that SymPy may factor; a root of a larger one counts as unevaluated."""
+"""Integers under a root from this one on are not given to SymPy to factor; their roots count as unevaluated."""
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
 """The errors of SymPy on an expression without a value, such as 1/n for a number n that it finds to be 0."""
 
@@ -141,7 +141,7 @@ class _Faithful:
         """Return the text of SymPy's own printer; "" for an expression that must be written as it is stored."""
         if self.kept.within(expression):
             return ""
-        # While it sorts terms, SymPy may divide by a number that is 0 without looking so.
+        # While it sorts terms, SymPy may divide by a number that is 0 but is not recognised as 0.
         with suppress(*_FAILS):
             return self._plain().doprint(expression)
         return ""

@@ -1,7 +1,8 @@
 """A cache of results, in the files of a folder `remembered`.
 
 `HERE` keeps its files in `.lemmascope` of the working directory. `USER` keeps them in the folder that the environment
-variable LEMMASCOPE_CACHE names or, if it is not set, in `lemmascope` of the user's cache folder.
+variable LEMMASCOPE_CACHE names or, if it is not set, in `lemmascope` of the user's cache folder. If the variable is
+empty, `USER` keeps nothing.
 
 Each file holds the digest of the sources of its result, and counts only for these sources. A file that is damaged, or
 that came with a copied folder or from another machine, is ignored. A file that is forged in place is believed. So the
@@ -59,7 +60,7 @@ class Memory:
         return False
 
     def recall(self, name: str, digest: str) -> Any:
-        """Return the value remembered under a name with the digest of its sources; None without one.
+        """Return the value remembered under a name with the digest of its sources, or None if there is none.
 
         `name` must be usable as a file name. The value is JSON data, and never None.
         """
@@ -119,7 +120,7 @@ def _of_the_directory(make: bool) -> Path:
 def _of_the_user(make: bool) -> Path:
     """Return the user's folder. Raises OSError if there is none, it is another user's, or others may write in it.
 
-    Raises InputError for a LEMMASCOPE_CACHE that is no absolute path.
+    An empty LEMMASCOPE_CACHE means that there is none. Raises InputError for any other that is no absolute path.
     """
     named = os.environ.get("LEMMASCOPE_CACHE")
     if named == "":

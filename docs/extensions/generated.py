@@ -1,7 +1,8 @@
 """Generated text: parts of pages in the repository, between marks, and whole pages that only the site has.
 
-`python -m docs.extensions.generated` writes the parts again; a test compares each with the code. Before Sphinx reads
-the source folder, the gallery, the index of findings and the pages of autodoc are written.
+`python -m docs.extensions.generated` writes the parts and the picture of the architecture again; a test compares each
+part with the code. Before Sphinx reads the source folder, the gallery, the index of findings and the pages of autodoc
+are written.
 """
 
 import re

@@ -25,7 +25,8 @@ EXAMPLES = {
     "derive": "wang2024.lemma1",
     "new": "another.py",
 }
-"""The arguments of each verb's example; the examples run in this order, in a folder with `kept.py` by `verify new`."""
+"""The arguments of each verb's example; the examples run in this order, in a folder where `verify new` has written
+`kept.py`."""
 
 BY_NAME = {
     *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),

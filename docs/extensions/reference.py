@@ -163,19 +163,14 @@ def deductions() -> str:
     """Return a table of the rules of a deduction, and one of the facts that a deduction may use."""
     told = _by_text({name: cleandoc(rule.__doc__ or "") for name, (_, rule) in RULES.items()})
     facts = {name: fact.func if isinstance(fact, partial) else fact for name, (_, _, fact) in KNOWN.items()}
-    # A docstring begins with a capital, and a formula does not.
-    known = _by_text({name: _small(cleandoc(fact.__doc__ or "")) for name, fact in facts.items()})
+    known = _by_text({name: cleandoc(fact.__doc__ or "") for name, fact in facts.items()})
     return "\n\n".join((table(("rule", "what it shows"), told), table(("known", "fact"), known)))
 
 
 def _by_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that have one text, and the text."""
+    """Yield for each text the names that have it, and the text."""
     for text in dict.fromkeys(texts.values()):
         yield ", ".join(code(name) for name, its in texts.items() if its == text), plain(text)
-
-
-def _small(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _without_subject(documentation: str) -> str:

@@ -208,7 +208,7 @@ def _trained(
 
 
 def _shape_of(name: str, matrix: Float64[Tensor, "d d"]) -> Iterator[tuple[str, float]]:
-    """Yield the mean of the diagonal, the largest entry off it, and the distance to the identity."""
+    """Yield the mean of the diagonal, the largest absolute entry off it, and the distance to the identity."""
     diagonal = matrix.diagonal()
     yield f"{name}_diagonal", float(diagonal.mean())
     yield f"{name}_off_diagonal", float((matrix - diagonal.diag()).abs().max())

@@ -3,13 +3,13 @@
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
 w* ~ N(0, Σ^{-1}), and each run has its own eigenvectors of Σ. A run is read at equally spaced steps on fixed prompts
 that training has not seen. Curves are means over the runs' readings, with standard errors over the runs (for a single
-run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l; the figures print the opposite signs,
-of Q_l = −diag(A_l, 0).
+run, those of losses are over the prompts, and distances have none). Dist(M, I) = min_t |M − tI| / |M|. Signs are those
+of A_l; the paper's figures print the opposite signs, of Q_l = −diag(A_l, 0).
 
 `protocol` chooses the default settings. `code`, the protocol of `--full`, is that of the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
 demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5. The paper does
-not state the step size and its halvings, Adam's 0.9 and 0.9, and the scale of the initial entries: these are ours.
+not state the step size or its halvings, Adam's 0.9 and 0.9, or the scale of the initial entries: these are ours.
 `quick` is ours and smaller.
 
 In `code` and `text`, the numbers of unseen prompts and of readings are ours, and the seeds 0 to 4 or 0 to 2 are
@@ -181,11 +181,11 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
 
 
 def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
-    """Return the estimated seconds of some runs, with a reading on `unseen` prompts at each step of `plan.read`."""
+    """Return the estimated seconds of `runs` runs, with a reading on `unseen` prompts at each step of `plan.read`."""
     training = Training(plan, 0, device)
     training.advance()
     draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)
-    # The time of a step is mostly that of its gradient. A reading has no gradient: its time is overestimated.
+    # The time of a step is mostly that of its gradient. A reading computes no gradient: its time is overestimated.
     steps = plan.read[-1]
     each = steps * step + (steps / plan.resample + unseen / plan.batch) * draw
     return runs * (each + len(plan.read) * unseen / plan.batch * step)
@@ -199,7 +199,7 @@ READINGS = integer("readings", "readings over training, the first and the last s
 PROTOCOL = Parameter(
     "protocol",
     "word",
-    "whose settings stand where none are given: the authors' code, the paper's text, small ones of ours",
+    "whose settings are the defaults: the authors' code, the paper's text, small ones of ours",
     words=("code", "text", "quick"),
 )
 BASIS = Parameter("basis", "word", "basis in which Σ^1/2 A_l Σ^1/2 is shown", words=("standard", "eigenvectors"))
@@ -229,13 +229,13 @@ _TEXT |= {"rotation": "uniform", "dtype": "float64"}
 QUICK = _TEXT | {"spectrum": "even", "resample": 4}
 TEXT = _TEXT | {"spectrum": "printed", "d": 5, "batch": 20_000, "resample": 100, "eta": "1/100"}
 CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vectors", "dtype": "float32"}
-"""The settings that all figures of the protocol `code` share."""
+"""Settings of the protocol `code`; some figures change a few of them."""
 
 
 def by_protocol(
     own: Iterable[Parameter], quick: Mapping[str, Value], code: Mapping[str, Value], text: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """Return the settings and protocols of an experiment: its own parameters, and a training's that `quick` has."""
+    """Return an experiment's settings and protocols, for its `own` parameters and a training's that `quick` sets."""
     parameters = (*own, *(parameter for parameter in _TRAINING if parameter.name in quick))
     names = [parameter.name for parameter in parameters]
     columns = {"quick": quick, "code": code, "text": text}
@@ -263,7 +263,7 @@ _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}
 # More prompts take little time next to the training. Figure 3's losses have heavy tails; its number of prompts is that
 # of a batch.
 _OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
-# The training is shared with the figure over training if both have the same readings.
+# A figure of heat maps shares its training with Figure 1 or 3 if both have the same readings.
 _ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})
 _SHOWN = tuple(
     one | {"basis": basis} for one, basis in zip(_ONE_RUN, ("standard", "eigenvectors", "standard"), strict=True)

@@ -6,8 +6,8 @@ S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l (whic
     h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
     e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,
 
-so that the work grows like L, whereas that of `reduced` grows like 3^L. In the backward pass a bar denotes the
-derivative of the loss in a variable, with r = e_Lᵀ x:
+so that the work grows like L, whereas that of `reduced` under (11) grows like 3^L. In the backward pass a bar denotes
+the derivative of the loss in a variable, with r = e_Lᵀ x and C_l = S_l A_l:
 
     M̄_l = x̄_{l+1} x_lᵀ + h̄_{l+1} k_lᵀ + (S̄_{l+1} + S̄_{l+1}ᵀ) M_l S_l,    k̄_l = M_lᵀ h̄_{l+1},    C̄_l = −B_lᵀ M̄_l,
     ḡ_l = −S_l k̄_l − r̄ x_l,    h̄_l = k̄_l + A_l ḡ_l,    x̄_l = M_lᵀ x̄_{l+1} − r̄ g_l,
@@ -41,7 +41,7 @@ def _dots(
 ) -> None:
     """Write, or with `add` add, sign · Σ_k u_k v_k of each prompt: row k of u is at ui + k us, of v at vi + k vs.
 
-    The first five terms are written out; for the paper's d = 5 these are all terms.
+    For d ≥ 5 the first five terms are written out; these are all terms for the paper's d = 5.
     """
     ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
@@ -70,7 +70,7 @@ def _dots(
 def _mixed(
     d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
-    """Write, or with `add` add, sign · Σ_k a_k v_k of each prompt, with shared numbers a_k at ai + k step."""
+    """Write, or with `add` add, sign · Σ_k a_k v_k of each prompt; a_k, at ai + k step, is the same for all prompts."""
     vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
     if d >= 5:
@@ -301,10 +301,10 @@ def gradients(
     A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
     slopes_A: Any, slopes_B: Any,
 ) -> float:  # fmt: skip
-    """Add the derivatives of the sum of the losses of prompts `first` to `last` − 1 to the slopes; return the sum.
+    """Return the sum of the losses of prompts `first` to `last` − 1, and add its derivatives to the slopes.
 
-    B is used only if `moving`. Arrays are flat: A and B have L d d entries, and the arrays of a block are ordered by
-    layer, row, column and prompt.
+    B is used only if `moving`. A, B and the slopes are flat, with L d d entries. The arrays of a block are flat too,
+    ordered by layer, row, column and prompt.
     """
     d = len(query)
     L = len(A) // (d * d)

@@ -8,7 +8,8 @@ With `protocol=text` the training is that of Figure 1 (A_l of pattern (8); `trai
 predictors see all n examples of the same prompts, which neither training nor fitting has seen. The step sizes of plain
 descent and of descent with the preconditioner Σ^{-1} are the best real ones for `n_fit` prompts (`predictors`), one for
 each step. The number of the best complex step sizes that are not real is reported as well. Least squares has error 0
-from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both are shown.
+from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both the Euclidean
+and the Σ-norm are shown.
 
 With `protocol=code`, the protocol of `--full`, the comparison is that of the authors' code
 (github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs in these points:
@@ -19,8 +20,8 @@ With `protocol=code`, the protocol of `--full`, the comparison is that of the au
 
 Four points are ours. All of the grid is tried; the code tries only its six largest steps for plain descent in Figure 7
 and for preconditioned descent in Figure 6. The last matrix is that of the end, 100 steps later than the code's. The
-prompts with n − 1 examples are drawn separately; they have the distribution of prompts with n examples without one.
-There are more test prompts, as many for all predictors.
+prompts with n − 1 examples are drawn separately; they have the distribution of prompts with n examples of which one is
+left out. There are more test prompts, the same number for all predictors.
 
 `figures` says of the other choices whether they are the paper's, the code's or ours.
 """
@@ -61,7 +62,7 @@ from verify import Curve, Experiment, InputError, Measurement, Parameter, Runnin
 from verify.language.parameters import Instance
 
 LOSS = "loss on unseen prompts"
-STEP = "equal steps for the mean over the examples"
+STEP = "equal step size for the mean over the examples"
 _APART = 100
 """Number of steps between the matrices of which the best are tested."""
 _FEW = 5
@@ -91,7 +92,8 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
     Raises
     ------
     InputError
-        If more matrices are to be kept than the steps allow, or all examples are left out.
+        If a point is not an integer or occurs twice, more matrices are to be kept than the steps allow, or all examples
+        are left out.
     """
     points = whole_numbers(settings, {"n": "examples", "L": "layers"}[along])
     steps, kept, left_out = (int(settings[name]) for name in ("steps", "kept", "left_out"))

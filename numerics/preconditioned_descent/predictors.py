@@ -1,15 +1,16 @@
 r"""The predictors that the figures compare with: gradient descent with the best step sizes, and least squares.
 
-After L steps w' = w − a_l K ∇R(w) from w = 0, with K = I or Σ^{-1}, w* − w = p(KS) w* with p(s) = ∏ (1 − a_l s) and
-S = XXᵀ/n. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1, and its mean square is a
-quadratic form in c_1 … c_L: least squares gives the best p for a sample of prompts exactly, without a grid search over
-the a_l. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs. Gradient descent
-cannot take such steps, and their loss is below that of all real steps. In that case the real steps are the best ones
-that a descent over them finds from several starts, such as the real parts: the loss is a polynomial in the a_l.
+After L steps w' = w − a_l K ∇R(w) from w = 0, with K = I or Σ^{-1}, w* − w = p(KS) w* with S = XXᵀ/n and
+p(s) = ∏ (1 − a_l s) = Σ_j c_j s^j. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1. Its
+mean square is a quadratic form in c_0 … c_L: least squares gives the best p for a sample of prompts exactly, without a
+grid search over the a_l. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs.
+Gradient descent cannot take such steps, and their loss is below that of all real steps. In that case the figures use
+the best real steps that a descent over the a_l finds from several starts, such as the real parts.
 
-For n ≥ d, least squares on noiseless labels finds w* almost surely, with error 0. For fewer examples there are two
-solutions of least norm. For the Euclidean norm it is the orthogonal projection of w* on the span of the examples. For
-the norm ‖Σ^{1/2} w‖ it is the same after whitening: Σ^{1/2} w* is projected on the span of the Σ^{-1/2} x_i.
+For n ≥ d, least squares on noiseless labels finds w* almost surely, with error 0. For fewer examples it finds the
+solution of least norm, which depends on the norm. For the Euclidean norm it is the orthogonal projection of w* on the
+span of the examples. For the norm ‖Σ^{1/2} w‖ it is the same after whitening: Σ^{1/2} w* is projected on the span of
+the Σ^{-1/2} x_i.
 """
 
 import numpy as np
@@ -122,7 +123,7 @@ def conjugate_gradients(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -
 
 
 def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Float[Tensor, "N"]:
-    """Return each prompt's error at the query, (N,), of a least-squares solve, in units of the bound on rounding.
+    """Return the error of a least-squares solve at each prompt's query, (N,), divided by a bound on its rounding error.
 
     Tokens (N, d, n+1) and weights (N, d) are as `sample` draws them, with n ≥ d. The rounding of the labels and of a
     stable solver acts like a perturbation of X by a multiple of n d ε |X|, which the condition number amplifies (Higham

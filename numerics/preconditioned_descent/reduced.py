@@ -1,4 +1,4 @@
-r"""Linear attention of patterns (8) and (11) with d×d work per prompt, whatever the number of its tokens.
+r"""Linear attention of patterns (8) and (11) from the d×d second moment of each prompt, whatever its length.
 
 The model is that of `reference`; the tests compare the loss and the gradient here with its autograd. A layer moves
 tokens and labels, z ↦ z + (1/n) P Z M (Zᵀ Q z), and with P_l = diag(B_l, 1), Q_l = −diag(A_l, 0) all columns the same
@@ -55,7 +55,7 @@ def draw(
 
     For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
     triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For n < d
-    tokens are drawn. Words of 32 bits limit an exponential to 23 and a Gaussian to 6.76.
+    tokens are drawn. Words of 32 bits limit an exponential to 23 and a Gaussian to 6.764.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def draw(
 
 
 def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
-    """Return the number of Gaussians in `_half`, the (even) number in a prompt, and the number of further words."""
+    """Return the number of Gaussians in `_half`, the (even) number drawn for a prompt, and that of further words."""
     if n < d:
         half, uniforms = n * d, 0
     else:

@@ -71,7 +71,7 @@ class SampledGradient:
 
 
 class Nodes(NamedTuple):
-    """Quadrature nodes for each coordinate of x_1..x_n, of x_{n+1} and of w*."""
+    """Numbers of quadrature nodes for each coordinate of x_1..x_n, of x_{n+1} and of w*."""
 
     tokens: int
     query: int
@@ -278,7 +278,7 @@ def in_context_gradient(
 
 
 def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
-    """Return the numbers of nodes with which a product rule is exact for the loss, and with `gradient` its gradient.
+    """Return numbers of nodes with which a product rule is exact for the loss, and with `gradient` for its gradient.
 
     With linear attention the squared error is a polynomial in the independent N(0, 1) coordinates of x_1..x_{n+1}
     and w*, and Gauss-Hermite's rule with m nodes is exact to degree 2m - 1. Degrees are bounded in one coordinate at
@@ -287,14 +287,14 @@ def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
 
     - in a coordinate of x_i, i <= n, column i of Z_l has degree 3^l (three factors a layer). Layer l adds 2 · 3^l to
       the degree of column n+1, 3^L - 1 in the end. So the degree is 2 (3^L - 1), with 3^L nodes;
-    - the same in a coordinate of w*, which enters with the labels, except for the target's own degree 1;
+    - the same in a coordinate of w*, which enters with the labels; the target has only degree 1 in it;
     - in a coordinate of x_{n+1}, each layer's update of column n+1 is linear: degree 2, with 2 nodes;
     - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens do not move, and labels gain two factors a layer: degree 4L,
       with 2L + 1 nodes for x_i. Labels stay linear in w*, with 2 nodes. With P_l = diag(B_l, 1) tokens move too, with
       3^L nodes for x_i.
 
-    The derivative of the squared error in an entry of P or Q, zero or not, is twice the error times its derivative. The
-    degree of the latter follows by the product rule, in which the derivative of an entry has degree 0.
+    The derivative of the squared error in an entry of P or Q, zero or not, is twice the error times the error's
+    derivative, whose degree follows by the product rule, in which the derivative of an entry has degree 0.
     """
     P, Q = _layers(layers)
     zeros = [((P_l != 0).cpu().numpy(), (Q_l != 0).cpu().numpy()) for P_l, Q_l in zip(P, Q, strict=True)]

@@ -1,10 +1,10 @@
-"""The paper's training of A_l, and of B_l, by Adam with clipped gradients and checkpoints.
+"""The paper's training of A_l, or of A_l and B_l, by Adam with clipped gradients; checkpoints let it be continued.
 
-A batch is drawn anew after `resample` steps, the gradient of each matrix is clipped to a Frobenius norm, the step size
-is halved after every `halving` steps, and initial entries are Gaussian of small scale. Σ = V D Vᵀ, where V is uniformly
-random, as in the paper, or has the left singular vectors of a matrix with entries uniform on [−1, 1], as in the
-authors' code. Prompts are drawn in float64. With `dtype` float32 they are rounded, and the matrices, Adam's means and
-each prompt's loss are computed in float32.
+A batch is drawn anew after `resample` steps, the gradient of each matrix is clipped to the Frobenius norm `clip`, the
+step size is halved after every `halving` steps, and initial entries are Gaussian of small scale. Σ = V D Vᵀ, where V is
+uniformly random, as in the paper, or has the left singular vectors of a matrix with entries uniform on [−1, 1], as in
+the authors' code. Prompts are drawn in float64. With `dtype` float32 they are rounded, and the matrices, Adam's means
+and each prompt's loss are computed in float32.
 """
 
 from collections.abc import Callable, Iterator
@@ -144,7 +144,7 @@ class Training:
         Raises
         ------
         InputError
-            If the loss is not finite (on a GPU within some steps); the error names eta.
+            If the loss is not finite (on a GPU at most 256 steps later); the error names eta.
         """
         plan = self.plan
         if self.step % plan.resample == 0:

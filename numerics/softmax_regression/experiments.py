@@ -69,7 +69,7 @@ def _losses(output: Float64[Tensor, "count n"], b: Float64[Tensor, "count n"]) -
 
 
 def line_search(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> float:
-    """Return the step size of least mean loss on some tasks, on a grid of quarter decades, refined by tenths of it."""
+    """Return the step size of least mean loss on some tasks, on a grid of quarter decades refined to tenths."""
     n = A.shape[1]
 
     def best(candidates: Tensor) -> float:
@@ -126,13 +126,13 @@ def compared(
 
 
 def _read_at(settings: Instance) -> list[int]:
-    """Return the steps after which the models are compared: equally spaced, with 0 and the last."""
+    """Return the steps after which the models are compared: equally spaced up to rounding, with 0 and the last."""
     steps, readings = int(settings["steps"]), int(settings["readings"])
     return sorted({round(steps * i / (readings - 1)) for i in range(readings)})
 
 
 def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, list[float]]:
-    """Return the measurements of one repetition: a number, or one at each reading."""
+    """Return the measurements of one repetition: lists with a number for each reading, or with one for eta_GD."""
     kind, n, d = str(settings["tasks"]), int(settings["n"]), int(settings["d"])
     eta = line_search(*sample_tasks(kind, int(settings["search"]), n, d, generator))
     batch, eta_layer = int(settings["batch"]), float(settings["eta_SA"])

@@ -2,13 +2,13 @@
 
 *Regression*: A (n, d), target b (n), f(x) = exp(Ax)/<exp(Ax), 1> (n), loss 1/2 ||f(x) - b||^2. *Shift*: if x or A
 moves, the new target keeps the residual unchanged. Autograd computes all gradients and Jacobians. Leading axes are
-batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. Other shapes raise InputError.
+batches: A (..., n, d), x (..., d), b (..., n); one dtype and device.
 
 *In context*, two models read (A, b) and predict a point of the simplex. The gradient step predicts f(x_1), where x_1 is
 one step of size eta on the loss from x = 0. In the layer, row i attends to all rows j with logits a_i^T W a_j and
 values n b_j, and the prediction (n) is the softmax of v times the attention outputs of the rows. The paper's own
-parameterisation is not known to us: this one is ours. It can express the form of the gradient step, whose logits are
-sums of a_i^T a_j b_j.
+parameterisation is not known to us: this one is ours. With W = w I and v w = eta/n its logits are, to first order in w
+and up to a common constant, those of the gradient step, (eta/n) sum_j a_i^T a_j (b_j - 1/n).
 """
 
 import torch
@@ -24,7 +24,7 @@ def prediction(A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"]) -
     Raises
     ------
     InputError
-        If A has no entries, or x does not fit A.
+        If A has no shape (..., n, d) with n, d >= 1, or x does not fit A.
     """
     if A.ndim < 2 or 0 in A.shape:
         raise InputError("A", tuple(A.shape), "must have the shape (..., n, d) with n, d >= 1")
@@ -61,7 +61,7 @@ def gradient(
 def new_target(
     b: Float[Tensor, "*#batch n"], before: Float[Tensor, "*#batch n"], after: Float[Tensor, "*#batch n"]
 ) -> Float[Tensor, "*batch n"]:
-    """Return the target b' with before - b' = after - b: the residual after a move, as one before it with target b'."""
+    """Return the target b' with before - b' = after - b: b' gives `before` the residual that b gives `after`."""
     return b - after + before
 
 

@@ -6,8 +6,8 @@ and k. So
     ∂z_i/∂a_k = δ_ik own_i + through_ik along_i,
 
 and with p = softmax(z) the Jacobian is p_m (∂z_m/∂a_k − s_k), where s_k = Σ_i p_i ∂z_i/∂a_k. A Jacobian has n² d
-entries, but an inner product of two of them is computed from sums of n² terms. The tests compare the results with
-autograd's full Jacobians.
+entries, but an inner product of two is computed from arrays of at most n² or n d entries. The tests compare the results
+with autograd's full Jacobians.
 """
 
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def of_gradient_step(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count 
 def of_layer(
     A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"], W: Float64[Tensor, "d d"], v: Float64[Tensor, ""]
 ) -> Sensitivity:
-    """Return the attention layer's sensitivity, by autograd in the scores a_iᵀ W a_k and the scores' derivatives."""
+    """Return the attention layer's sensitivity, from autograd's derivatives in the scores a_iᵀ W a_k."""
     scores = (A @ W @ A.mT).detach().requires_grad_()
     # A row's logit depends only on its own scores, so that the gradient of one sum has all derivatives.
     logits = v * (torch.softmax(scores, dim=-1) @ (A.shape[1] * b)[..., None])
@@ -63,7 +63,8 @@ def inner(one: Sensitivity, other: Sensitivity) -> Float64[Tensor, "count"]:
     )
     for m, mean in ((one, means[1]), (other, means[0])):
         rows = rows - _dot(m.own, mean) - _dot(m.along, m.through @ mean)
-    # If the largest output is close to 1, the derivatives of its logit minus the mean cancel: −offset has the digits.
+    # If the largest output is close to 1, the derivatives of its logit are close to their mean: −offset is the
+    # difference without cancellation.
     for row in tops:
         slopes = [
             torch.where((row == top)[:, None, None], -offset, _slopes(m, row) - mean)
@@ -85,7 +86,7 @@ def _slopes(model: Sensitivity, row: Tensor) -> Tensor:
 
 
 def _means(model: Sensitivity) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the row of the largest output, the mean s, and s minus that row's derivatives, from the other rows."""
+    """Return the row of the largest output, the mean s, and s minus that row's derivatives, as a sum over others."""
     top = model.output.argmax(dim=1)
     rest = model.output.scatter(1, top[:, None], 0.0)[..., None]
     slopes = _slopes(model, top)
@@ -95,9 +96,9 @@ def _means(model: Sensitivity) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def compared(one: Sensitivity, other: Sensitivity) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
-    """Return for each task the Frobenius norm of the difference of two models' Jacobians in A, and their cosine."""
+    """Return for each task the Frobenius norm of the difference of two Jacobians in A, and their cosine."""
     first, second, mixed = inner(one, one), inner(other, other), inner(one, other)
     difference = (first + second - 2 * mixed).clamp(min=0).sqrt()
-    # Norms below 10⁻¹⁴⁰ belong to outputs that are 1 to as many digits: the cosine is then set to 0.
+    # Norms below 10⁻¹⁴⁰, as of predictions that are one-hot to 140 digits, determine no direction: the cosine is 0.
     lost = torch.minimum(first, second) < 1e-280
     return difference, (mixed / (first.sqrt() * second.sqrt())).masked_fill(lost, 0.0)

@@ -25,7 +25,7 @@ from verify import InputError
 SIDE = 16
 """Number of tokens, and of dimensions, of a square of bits: a word has 16 bits."""
 _AHEAD = 2**22
-"""Number of words that a GPU draws at a time: operations on few numbers would take as long."""
+"""Maximum number of words that a GPU draws at a time, unless a step has more: fewer words would take as long."""
 _MOST_AHEAD = 64
 """Maximum number of steps that are drawn at a time."""
 
@@ -198,7 +198,7 @@ class Batches:
         """Return the encodings (n, d_e, T) that words of 32 bits, given as int32, stand for."""
         n, T, _, _, d_e = self.sizes
         across, along = squares(T), squares(d_e)
-        # A word has its lowest bits first.
+        # As int16, the lower half of a word comes first.
         sixteens = words[:, : 8 * self._plane].contiguous().view(torch.int16).view(n, SIDE, self._plane)
         planes = sixteens[:, :, : across * along].view(n, SIDE, across, along).permute(0, 3, 2, 1)
         bits = planes[:, :, None] >> torch.arange(SIDE, dtype=torch.int16, device=words.device)[:, None, None] & 1

@@ -1,11 +1,11 @@
 """The least loss on the set V = (alpha I, 0), W = diag(0, C I) under several readings of "near-orthogonal" encodings.
 
 Definition 3 asks for unit vectors with small inner products. The readings are:
-- drawn afresh at every pass: independent `signs`, independent vectors uniform on the `sphere`, and `gaussian` ones of
-  mean square 1, which are not unit vectors;
+- drawn afresh at every pass: independent `signs`, independent vectors uniform on the `sphere`, and `gaussian` ones,
+  whose squared norm has mean 1, so that they are not unit vectors;
 - chosen: a `harmonic` frame, with rows of cosines and sines, and `simplices`, which are regular and in orthogonal
-  spaces. The symmetry of gradient descent needs them turned at every pass by a random orthogonal matrix, but this
-  changes no inner product;
+  spaces. The symmetry of gradient descent needs these vectors turned at every pass by a random orthogonal matrix, but
+  this changes no inner product;
 - one draw of signs E for all passes: `fixed`, and `whitened` with W = diag(0, C (E E')^{-1}), because for a fixed draw
   W need not be a multiple of I.
 
@@ -37,7 +37,7 @@ _IRRATIONAL = math.sqrt(2)
 
 
 class Layers(NamedTuple):
-    """For sampled encodings: the logits at C = 1, (n, T), the subsets (n, T), and the largest |e_i . e_j|."""
+    """For sampled encodings: the logits at C = 1, (n, T), the subsets (n, T), and the largest |e_i . e_j|, i != j."""
 
     logits: Float64[Tensor, "n T"]
     subsets: Float64[Tensor, "n T"]
@@ -169,7 +169,7 @@ def attention(layers: Layers, C: float, attend: str) -> tuple[Float64[Tensor, "n
     """Return, for each sample at W = C W*, the attention on y, and the sum of the tokens' squared attention."""
     logits = C * layers.logits
     if attend == "tokens_and_query":
-        # The query's own logit is that of the sum of the selected encodings.
+        # The query's own logit is the sum of the selected tokens' logits.
         logits = torch.cat([logits, (logits * layers.subsets).sum(dim=1, keepdim=True)], dim=1)
     shares = torch.softmax(logits, dim=1)[:, : layers.subsets.shape[1]]
     return (shares * layers.subsets).sum(dim=1), shares.square().sum(dim=1)
@@ -178,8 +178,8 @@ def attention(layers: Layers, C: float, attend: str) -> tuple[Float64[Tensor, "n
 def least_loss(layers: Layers, q: int, d: int, attend: str) -> tuple[Measurement, float]:
     """Return the loss at the best alpha and C, and that C, from at least 4 samples.
 
-    C is chosen on one half of the samples, and the loss is measured on the other. The standard error is that of
-    P^2/(qR) linearised in the sampled means.
+    C is chosen on one half of the samples, and the loss is measured on the other. The standard error is that of the
+    loss linearised in the sampled means P and R.
     """
     n = len(layers.subsets) // 2
     chosen_on, measured_on = (

@@ -314,7 +314,7 @@ def _trained(
 
 
 def _pattern(W: Float64[Tensor, "D D"], V: Float64[Tensor, "d D"], truth: GroundTruth) -> dict[str, float]:
-    """Return alpha, C, the cosines with V* and W*, and the largest entries of V and W[:, d:] where V* and W* are 0."""
+    """Return alpha, C, the cosines with V* and W*, and the largest |entry| of V and of W[:, d:] where V* or W* is 0."""
     quantities = {"alpha": (V * truth.V).sum() / truth.V.sum(), "C": (W * truth.W).sum() / truth.W.sum()}
     # A zero matrix has no cosine.
     if V.any():

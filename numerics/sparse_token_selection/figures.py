@@ -5,7 +5,7 @@ samples (X, y). Stochastic encodings are drawn anew at every forward pass, in va
 first T_test of the seed's single draw, of which training saw the first T. Validation has its own generators, so that
 reading does not change the training. With one run, the standard errors of losses are those of the mean over the
 validation set, given the trained matrices, and numbers read off the matrices have none. With several runs, each with
-its own draw of fixed encodings, they are those of the mean over the runs.
+its own draw of fixed encodings, all standard errors are those of the mean over the runs.
 
 Ours are the scale of the initial entries (the paper says random), q_test, Adam's step size, and the number of readings.
 `--full` says before it starts how long a run with the full settings takes on this machine.
@@ -108,7 +108,7 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding; `others` has its place among the encodings, and their number."""
+    """Return the trainings of one encoding; `others` has the numbers of encodings before it and in all."""
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
@@ -132,7 +132,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
     loss = loss_curve(plan, runs.losses(int(settings["n_test"]), plan.T, plan.q))
 
     def curve(name: str, quantity: str) -> Curve | None:
-        """Return a curve of numbers read off the matrices; cosines begin once the matrix is nonzero in all runs."""
+        """Return the curve of numbers read off the matrices; a cosine is left out while the matrix is 0 in some run."""
         known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
         if not known:
             return None
@@ -151,7 +151,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
 
 
 def _coefficients(reading: Reading, W_true: Float64[Tensor, "D D"], V_true: Float64[Tensor, "d D"]) -> dict[str, float]:
-    """Return the coefficients of the identity blocks, and the cosines of the whole matrices with the ground truth."""
+    """Return the identity blocks' coefficients, and the nonzero matrices' cosines with the ground truth."""
     coefficients = {}
     for name, scale, matrix, true in (("W", "C", reading.W, W_true), ("V", "alpha", reading.V, V_true)):
         matrix = matrix.to(torch.float64)  # noqa: PLW2901
@@ -271,7 +271,7 @@ ENCODING = Parameter(
 LENGTHS = Parameter("T_test", "rationals", "numbers of tokens in the test", minimum=1)
 SUBSETS = Parameter("q_test", "rationals", "numbers of selected tokens in the test", minimum=1)
 
-# For both encodings, many short runs, because runs differ by their draws.
+# The quick settings have many short runs, because runs differ by their draws of encodings.
 _BOTH = changed(
     TRAINING, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1)
 )

@@ -2,7 +2,8 @@
 
 If the first T encodings of the draw, the columns of E (d_e, T), are linearly independent, then M = E (E'E)^{-2} E'
 has E' M E = I. So with W = diag(0, C M) the layer acts on the first T tokens as with one-hot encoding, and its loss
-tends to 0 as C grows. Training never sees a later token, whose encoding is outside of their span.
+tends to 0 as C grows. Training never sees a later token, whose encoding is in general outside of the span of the first
+T.
 """
 
 from collections.abc import Mapping

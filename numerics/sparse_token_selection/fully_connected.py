@@ -2,7 +2,7 @@
 
 A net's input is (vec X, 1_y), with vec X as in `linear_measurements`; its first layer has `width` units. If y is read
 "together", the first layer reads both. If it is read "apart", the first layer reads vec X, and the second layer reads
-its outputs and 1_y. All is float64. Other shapes raise InputError.
+the first layer's outputs and 1_y. All is float64.
 """
 
 import math
@@ -24,12 +24,12 @@ DESIGNS = ("one_more", "pairs", "none_more")
 READINGS = ("together", "apart")
 _HALVINGS = 80
 _WHOLE_LINE = 40.0
-"""Bound of the interval on which an activation is inverted; measurements of variance 1 and codes are far inside.
+"""Bound of the interval on which the activation of a measurement is inverted; a variance of 1 puts it far inside.
 
 An activation that is flat in float64 before this bound, such as tanh, is in effect inverted on a smaller interval.
 """
 _WIDEST = 2**32
-"""Largest range of codes: inverting an activation has an error of some 10⁻¹⁴ of the range, 10⁻⁴ at this one."""
+"""Largest range of codes: inverting an activation has an error of some 10⁻¹⁴ of the range, here 10⁻⁴."""
 
 
 class Activation(NamedTuple):
@@ -62,7 +62,7 @@ ACTIVATIONS = {
 
 
 class Net(nn.Module):
-    """A net of `depth` hidden layers, the first of `width` units and the others of `hidden`, and a linear last one."""
+    """A net of `depth` hidden layers, the first of `width` units and the others of `hidden`, then a linear layer."""
 
     def __init__(
         self, T: int, d: int, *, width: int, depth: int, hidden: int, activation: str, reads: str = "together"
@@ -159,7 +159,7 @@ def first_layer(
       activations that increase on the whole line;
     - pairs: b + u and b - u, with b the activation's centre, and c as in one_more; for activations with a centre;
     - none_more: u with spacing * c added to its first entry. The range in which the values almost certainly lie is
-      mapped to that interval. Only this design has a spacing.
+      mapped to the interval on which the activation increases. Only this design has a spacing.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, l
 
 
 def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{m}"], Float[Tensor, "{m}"]]:
-    """Return the lower end of each unit's values, (m,), and the scale that maps its range onto the interval."""
+    """Return the lower end of each unit's values, (m,), and the scales, (m,), that map the values onto the interval."""
     # A measurement of variance 1 is beyond 9 with probability 2e-19.
     low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
     high = -low
@@ -288,7 +288,7 @@ def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{
 def _inverse(
     function: Callable[[Tensor], Tensor], values: Float[Tensor, "*shape"], low: float, high: float
 ) -> Float[Tensor, "*shape"]:
-    """Return the arguments of an increasing function's values, by bisection; an end for a value outside the range."""
+    """Return the arguments of an increasing function's values by bisection; an end if a value is out of range."""
     lower, upper = torch.full_like(values, low), torch.full_like(values, high)
     for _ in range(_HALVINGS):
         middle = (lower + upper) / 2

@@ -1,9 +1,9 @@
 """The gradient on the set V = (alpha I, 0), W = diag(0, C I), from the definitions: its traces and zero blocks.
 
-Along W = diag(0, C I) the change of the loss from C_low to C_high is C_high - C_low times the mean of the trace of
-dL/dW's positional block at a uniform C between them. A batch has half of its samples at C and half at
-C_low + C_high - C, which is uniform too: in their mean, terms linear in C do not vary. Along V = (alpha I, 0) the
-derivative of the loss is the trace of dL/dV's token block.
+Along W = diag(0, C I) the change of the loss from C_low to C_high is C_high - C_low times the mean trace of dL/dW's
+positional block over C uniform between them. A batch has half of its samples at C and half at C_low + C_high - C, which
+is uniform too: in their mean, terms linear in C do not vary. Along V = (alpha I, 0) the derivative of the loss is the
+trace of dL/dV's token block.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from verify.language.parameters import Instance
 
 
 def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
-    """Return, of the means of k columns over batches, the one most standard errors from 0; 0 if k = 0.
+    """Return, of the means of k columns over batches, the one that is the most standard errors from 0; 0 if k = 0.
 
     `values` is (batches, k). A nonzero mean with standard error 0 is further than all others.
     """

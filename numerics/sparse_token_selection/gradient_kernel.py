@@ -1,8 +1,8 @@
 """Loss and gradient of a batch on the CPU, drawn sample by sample, so that a sample's encodings stay in the cache.
 
 The tests compare the loss and the gradient with those of `trainer.batch_gradient` on the batch of `Batches.drawn`. The
-rows of Z are a sample's tokens z_t, and the query z = (0; u) if it is attended to. With p the softmax of the logits
-Z W z,
+rows of Z are a sample's tokens z_t, and the query z = (0; u) if it is attended to; u is the sum of the selected
+encodings. With p the softmax of the logits Z W z,
 
     r = V Zᵀp − target,    s = Z Vᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Zᵀp)ᵀ,    dL/dW = (Zᵀl) zᵀ.
 

@@ -65,8 +65,8 @@ def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Ten
     """Return, as (n,), the least loss 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T).
 
     The error in a functional is its part outside the rows' span, and the variance is the squared norm of this part. The
-    span is that of the singular vectors with values above `_RANK` times the largest. This leaves out directions that
-    may come from rounding, which can only raise the loss.
+    span is that of the singular vectors with values above `_RANK` times the largest. Directions that may come from
+    rounding are left out; this can only raise the loss.
     """
     d = _dimension(measurements, subsets)
     # The span does not depend on the rows' norms.
@@ -93,8 +93,8 @@ def random_measurements(
     """Return random measurements (m, d T) of a kind.
 
     gaussian: independent N(0, 1) entries; sparse: each of these is 0 with probability 3/4; orthogonal: rows of a
-    uniformly random orthogonal matrix; quantised: entries -1, 0, 1; repeated: Gaussian rows, the second half equal to
-    the first.
+    uniformly random orthogonal matrix, up to their signs; quantised: independent entries, uniform on -1, 0, 1;
+    repeated: Gaussian rows, the second half equal to the first.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def one_hot_encodings(
 def sample_batch(
     n: int, T: int, q: int, d: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
 ) -> tuple[Float[Tensor, "{n} {d} {T}"], Float[Tensor, "{n} {T}"]]:
-    """Return n independent tokens X (n, d, T) and indicators of y (n, T), on the generator's device.
+    """Return n independent samples, tokens X (n, d, T) and indicators of y (n, T), on the generator's device.
 
     Raises
     ------

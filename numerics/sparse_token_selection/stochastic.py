@@ -86,8 +86,9 @@ def loss_averaged_over_tokens(
 ) -> Float[Tensor, "n"]:
     """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), if W[:d, d:] = 0.
 
-    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean
-    over X ~ N(0, I) is half of the squared norm of its value at X = 0 plus that of its Jacobian, taken by autograd.
+    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean over
+    X ~ N(0, I) is half of the sum of two squared norms: that of f - STS at X = 0, and that of its Jacobian in X, which
+    autograd computes.
 
     Raises
     ------
@@ -134,7 +135,10 @@ def averaged_losses(
     generator: torch.Generator,
     attend: Attend = "tokens",
 ) -> Float[Tensor, "{samples}"]:
-    """Return `loss_averaged_over_tokens` of fresh samples, (samples,): the same mean with less variance."""
+    """Return `loss_averaged_over_tokens` of fresh samples, (samples,).
+
+    Their mean is that of `sampled_losses`, with less variance.
+    """
     chunks = _draws(V, encodings, q, samples, generator)
     return torch.cat([loss_averaged_over_tokens(W, V, drawn, subsets, attend=attend) for drawn, _, subsets in chunks])
 

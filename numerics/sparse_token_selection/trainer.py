@@ -166,7 +166,7 @@ class Training:
         Raises
         ------
         InputError
-            If the loss is not finite (on a GPU within some steps); the error names eta.
+            If the loss is not finite (on a GPU at most 256 steps later); the error names eta.
         """
         plan = self.plan
         loss, *slopes = self.gradient()

@@ -23,7 +23,7 @@ _BITS = 56
 
 @dataclass
 class SignEncodings:
-    """Draws of encodings with entries ±1/√d_e; the memory is reused, so that a draw overwrites the one before."""
+    """Draws of encodings with entries ±1/√d_e; a draw overwrites the one before of the same size."""
 
     d_e: int
     dtype: torch.dtype

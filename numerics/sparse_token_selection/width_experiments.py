@@ -34,7 +34,7 @@ SOURCE = Source("Fully-connected nets", "recalled", None, "arXiv 2406.06893; the
 M = Parameter("m", "integer", "number of measurements", minimum=0)
 KIND = Parameter("kind", "word", "how the measurements are drawn", words=KINDS)
 SUBSETS = Parameter("subsets", "integer", "subsets sampled; 0 for the mean over all", minimum=0)
-DESCENT_STEPS = Parameter("descent_steps", "integer", "most steps of L-BFGS on the measurements", minimum=1)
+DESCENT_STEPS = Parameter("descent_steps", "integer", "maximum of the steps of L-BFGS on the measurements", minimum=1)
 STARTS = Parameter("starts", "integer", "random starts of the descent", minimum=1)
 ACTIVATION = Parameter("activation", "word", "activation function of all units", words=tuple(ACTIVATIONS))
 DESIGN = Parameter("design", "word", "units for m measurements and y: m + 1, 2m + 1 or m", words=DESIGNS)

@@ -2,8 +2,8 @@
 
 Two optimisers minimise the exact expected loss for d = 2, Σ = I (`numerics.preconditioned_descent.many_starts`).
 Theorem 2's least loss is over symmetric matrices, those of Theorems 3 and 4 over multiples of Σ^{-1} and I. An end
-below one of these losses would show that this loss is not the least over all matrices. If no end is below it, that is
-no proof.
+below one of these losses would show that this loss is not the least over all matrices. If no end is below it, nothing
+is proved.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from verify import Comparison, Evidence, Outcome, Verdict, load_experiment, load
 from verify.outcomes import as_float
 
 BELOW = 1e-9
-"""Relative distance below the least loss that refutes it, far above the rounding of sums of squares by quadrature."""
+"""A loss that is below the least loss by more than this share refutes it; the rounding of quadrature is far smaller."""
 REACHED = 1e-6
 """The relative distance within which a descent's end is at the least loss."""
 

@@ -22,7 +22,7 @@ NEAR_PRINTED = 0.1
 
 
 def agrees(theory: float, loss: Measurement, resolution: float = RESOLUTION) -> Verdict:
-    """Return whether a measured loss is theory's within its standard error, which may hide a share `resolution`."""
+    """Decide whether a loss is theory's up to chance; if chance may hide more than `resolution` of it, it is open."""
     return agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=resolution * theory)
 
 
@@ -70,7 +70,7 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
 
 
 def found_below(least: Sequence[float], level: float) -> Verdict:
-    """Return whether a search for the least loss on each of some batches got below a level.
+    """Decide whether a search for the least loss got below a level on every batch.
 
     The search gives upper bounds of the least losses, so it refutes nothing.
     """
@@ -82,7 +82,7 @@ def found_below(least: Sequence[float], level: float) -> Verdict:
 
 
 def ended_below(losses: Sequence[float], level: float) -> Verdict:
-    """Decide whether the losses at which some runs ended are below a level: all of them, none, or some."""
+    """Decide whether losses at which runs ended are below a level: verified if all are, refuted if none is."""
     detail = f"runs end at {', '.join(f'{loss:.3g}' for loss in losses)}, level {level:.3g}"
     below = [loss < level for loss in losses]
     outcome = Outcome.VERIFIED if all(below) else Outcome.INCONCLUSIVE if any(below) else Outcome.REFUTED
@@ -90,9 +90,10 @@ def ended_below(losses: Sequence[float], level: float) -> Verdict:
 
 
 def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d: int) -> Verdict:
-    """Hold least squares of least Σ-norm with fewer than d examples against d − n.
+    """Compare the losses of least squares of least Σ-norm at each n < d, the entries of `at`, with d − n.
 
-    After whitening the error is the part of w ~ N(0, I) outside the span of n Gaussian vectors: d − n in expectation.
+    After whitening the error is the part of w ~ N(0, I) outside the span of n Gaussian vectors. Its expected squared
+    norm is d − n.
     """
 
     def verdicts() -> Iterator[tuple[str, Verdict]]:

@@ -1,9 +1,9 @@
 """Ends of gradient descent on Theorem 1's loss over all P and Q, from small random entries: the share above the least.
 
-The expected loss is in closed form, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): it is Σ_j λ_j F_j, with the F_j of
-`one_layer_local_minimum` in the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent has a fixed step size. If
-its final loss exceeds the least by a thousandth or more, it has ended at a stationary point above the least provided
-all slopes are below a millionth, and is unsettled otherwise. Whether such a point is a minimum is not checked.
+The expected loss is in closed form, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): it is Σ_j λ_j F_j, with the F_j of the
+theorem `one_layer_local_minimum`, functions of the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent has a
+fixed step size. A descent whose final loss exceeds the least by 0.001 or more has ended at a stationary point above the
+least if all slopes are below 10⁻⁶; otherwise it is unsettled. Whether such a point is a minimum is not checked.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,8 @@ def loss_and_slopes(
     g, squares = lam * ((n + 1) * lam + t) / n, (n + 2) / n * (t**2 + 2 * (lam**2).sum())
     v, beta, U, tau = rows[:, :-1], rows[:, -1], columns[:, :-1], columns[:, -1]
     weighted, along = lam[:, None] * U, lam * v
-    # E tr(S M), tr ΣMΣM and tr Σ²M, of M_j the symmetric part of u_j v'; and the parts of E (tr(SM) + βτ w'Sw)².
+    # M_j is the symmetric part of u_j v'. `mean` is tr ΣM_j, `second` is tr Σ²M_j, (mean² + lengths · length)/2 is tr
+    # ΣM_jΣM_j, and `even` is E (tr(SM_j) + βτ_j w'Sw)².
     mean = np.einsum("kij,ki->kj", weighted, v)
     lengths, length = np.einsum("kij,kij->kj", weighted, U), (along * v).sum(1)[:, None]
     second, corner = np.einsum("kij,ki->kj", weighted, along), beta[:, None] * tau
@@ -69,9 +70,10 @@ def least_loss(n: int, eigenvalues: np.ndarray) -> float:
 
 
 def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement]:
-    """Return the share of descents that end at a stationary point above the least loss, and the excess there.
+    """Return the share of descents that end at a stationary point above the least loss, and their extreme excesses.
 
-    The share comes with its 95 % interval, and with the share of unsettled descents.
+    The share comes with its 95 % interval, and with the share of unsettled descents. If no descent ends there, the
+    least and the largest excess are left out.
     """
     from scipy.stats import binomtest
 

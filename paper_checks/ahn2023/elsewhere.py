@@ -1,20 +1,20 @@
 """Weights that are best for n examples: their loss on other prompts, beside methods that know these prompts.
 
-On prompts of m examples with x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}), Σ' = `scale` R Σ Rᵀ, where R turns by `angle` in the
-plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
+The other prompts have m examples, x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}). Σ' is `scale` R Σ Rᵀ, where R turns by `angle`
+in the plane of the eigenvectors of Σ's largest and least eigenvalues. S is the mean of x xᵀ over a prompt's examples
+after whitening. On these prompts are compared:
 
-- weights that are best for n examples and Σ, exactly: Theorem 3's steps, the lowest critical point found of Theorem 4,
-  and one step for all layers. If Σ' is a multiple of Σ, their losses are traces of powers of S. Otherwise they are
-  traces of words in S and in K, which has the eigenvalues of Σ^{-1}Σ'; Theorem 4's point is then left out at L = 3,
-  because its words are too long. A mean over prompts would not replace it, because a few prompts that are too rare to
-  be drawn carry the loss;
-- methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's
-  steps with this preconditioner, for the interval (1 ± √(d/m))², the part above 0 of the limit of S's spectrum; and
-  gradient descent without a preconditioner, with the best equal steps. With fewer than d examples S is singular, and no
-  steps change the part of w* that the examples do not see;
+- weights that are best for n examples and Σ, with exact losses: Theorem 3's steps, the lowest critical point found of
+  Theorem 4, and one step for all layers. If Σ' is a multiple of Σ, these losses are sums of expected traces of powers
+  of S. Otherwise they are sums of such traces of words in S and in K, which has the eigenvalues of Σ^{-1}Σ'; Theorem
+  4's point is then left out at L = 3, because its words are too long. A mean over prompts would not replace it, because
+  a few prompts that are too rare to be drawn carry the loss;
+- methods that know Σ' and m, with exact losses: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1};
+  Chebyshev's steps with this preconditioner, for the interval (1 ± √(d/m))², the part above 0 of the limit of S's
+  spectrum; and gradient descent without a preconditioner, with the best equal steps. With fewer than d examples S is
+  singular, and no steps change the part of w* that the examples do not see;
 - methods that are fitted to each prompt: L steps of conjugate gradients preconditioned by Σ'^{-1}, by simulation, and
-least
-  squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
+  least squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
 """
 
 from collections import defaultdict
@@ -60,7 +60,7 @@ def chebyshev(L: int, d: int, m: int) -> list[float]:
 def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> list[float]:
     """Return the eigenvalues of Σ^{-1} Σ': all are `scale` but two, whose product is scale²; the angle is in degrees.
 
-    In the plane Σ is diag(λ, μ), and R Σ Rᵀ turned by φ: tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2).
+    If Σ is diag(λ, μ) in the plane and R turns by φ, then tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2) there.
     """
     if len(spectrum) == 1:
         return [scale]
@@ -72,9 +72,9 @@ def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> 
 
 @cache
 def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
-    """Return the terms of E tr (KS)^j (SK)^k: powers of K, whose traces are multiplied, and a polynomial in 1/m.
+    """Return the terms of E tr (KS)^j (SK)^k: for each product of traces of powers of K, a polynomial in 1/m.
 
-    The polynomial is given by its coefficients, that of the highest power first.
+    A product is given by the powers of K, the polynomial by its coefficients, that of the highest power first.
     """
     letters = ["K"] * (j + k) if 0 in (j, k) else [*["K"] * (j - 1), "I", *["K"] * (k - 1), "KK"]
     found: dict[tuple[int, ...], sp.Expr] = defaultdict(lambda: sp.S.Zero)
@@ -87,7 +87,7 @@ def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
 
 
 def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
-    """Return E tr (KS)^j (SK)^k for j and k up to `order`, where K has the eigenvalues `seen` and S is at Σ = I."""
+    """Return E tr (KS)^j (SK)^k for j, k up to `order`; K has the eigenvalues `seen`, S is of m examples at Σ = I."""
     traces = [sum(value**i for value in seen) for i in range(2 * order + 1)]
 
     def word(j: int, k: int) -> float:
@@ -100,7 +100,7 @@ def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
 
 
 def on_turned(coefficients: Sequence[float], seen: Sequence[float], m: int) -> float:
-    """Return E tr p(KS) p(SK), the loss of weights whose error is p(SK) w*, for p by its ascending coefficients."""
+    """Return E tr p(KS) p(SK), the loss of weights whose error is p(SK) w*; the coefficients of p ascend."""
     c = np.array(coefficients)
     return float(c @ words(len(c) - 1, seen, m) @ c)
 
@@ -128,7 +128,7 @@ def _left(point: Point) -> list[float]:
 def exact_losses(
     L: int, d: int, n: int, scale: float, angle: float = 0, spectrum: Sequence[float] | None = None
 ) -> dict[str, Callable[[int], float]]:
-    """Return the exact losses at m examples, by name; Σ is the identity unless its spectrum is given.
+    """Return, by name, functions from m to the exact loss at m examples; Σ is I unless its spectrum is given.
 
     Theorem 4's weights are left out if their loss needs words of more than MOST_FACTORS factors.
     """

@@ -37,7 +37,7 @@ figure2_is_theorem3s_point = Finding(
     expect={
         "clauses.minimum.evidence": evidence("wishart/1"),
         "values_rechecked.a": True,
-        # Half a unit in the second decimal around the printed number.
+        # The printed range, widened by half a unit of its second decimal.
         "values.a.0": between("0.415", "0.435"),
         "values.a.1": between("0.685", "0.695"),
         "values.a.2": between("1.685", "1.725"),
@@ -146,11 +146,11 @@ figure7_descent_is_held_back = Finding(
     command="verify simulate ahn2023.figure7 protocol=code layers=3,4 runs=1 steps=1 kept=1 n_test=200000 --device cpu "
     "--seed 0",
     expect={
-        # Exactly, from zonal moments: `test_findings.py`.
+        # The exact values are derived from zonal moments in `test_findings.py`.
         "theory.equal_preconditioned_steps.lower.0": between("0.32365", "0.32375"),
         "theory.equal_preconditioned_steps.lower.1": between("0.26085", "0.26095"),
         "measurements.preconditioned_gradient_descent_steps_end.value": between("0.7599", "0.7601"),
-        # Six standard errors of 0.004, and of 0.01.
+        # Theory, plus and minus six standard errors, which are 0.004 and 0.01.
         "measurements.preconditioned_gradient_descent_start.value": between("0.30", "0.35"),
         "measurements.preconditioned_gradient_descent_end.value": between("0.20", "0.32"),
         "measurements.least_squares_Sigma_norm_end.value": 0,

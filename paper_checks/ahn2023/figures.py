@@ -1,10 +1,11 @@
 """The readings of Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
 
 Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), except in readings at
-the text's n = 10, which are trained as in the text. Figures 6 and 7 are compared as in the text: A_l alone is trained,
-and descent has its best step sizes on all examples. Readings whose names end in `_in_the_code` compare them as in the
-authors' code. Quick trainings of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4,
-smaller batches and fewer steps. The others are smaller in every size. The verdicts on words are those of `captions`.
+the text's n = 10, which are trained as in the text, and in `figure3_ends_at_a_local_minimum`, which runs the quick
+training five times. Figures 6 and 7 are compared as in the text: A_l alone is trained, and descent has its best step
+sizes on all examples. Readings whose names end in `_in_the_code` compare them as in the authors' code. Quick trainings
+of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4, smaller batches and fewer steps.
+The other quick trainings have a smaller d, and fewer layers and steps. The verdicts on words are those of `captions`.
 """
 
 import math
@@ -81,7 +82,7 @@ def _reading(
 ) -> Comparison:
     """Return the comparison of a claim: `read` gets a function that runs the figure's experiment, and `full`.
 
-    `quick` are the settings without `full`.
+    The settings are `quick` without `full`, and those of `protocol` with it.
     """
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
@@ -163,7 +164,8 @@ def _figure2(run: Run, full: bool) -> Verdict:
     intervals = [(Fraction(low) - printed_layers.HALF, Fraction(high) + printed_layers.HALF) for low, high in PRINTED2]
     verdict = as_printed(sorted(_diagonals(found, "A")), intervals)
     off = max(found.measurements[f"{name}_off_diagonal"].value for name in found.heat_maps)
-    # A short training may leave entries off the diagonal up to NEAR_PRINTED of the least printed diagonal entry.
+    # In a short training an entry off the diagonal may exceed the printed size by NEAR_PRINTED of the least printed
+    # diagonal entry.
     printed, short = OFF_DIAGONAL + float(printed_layers.HALF), NEAR_PRINTED * float(PRINTED2[0][0])
     within = Outcome.VERIFIED if off <= printed else Outcome.REFUTED if off > printed + short else Outcome.INCONCLUSIVE
     entries = Verdict(within, Evidence.SIMULATED, f"entries off the diagonal up to {off:.4f}")
@@ -219,7 +221,7 @@ figure3_log_loss_at_ten_examples = Comparison(
 
 
 def _by_full_alone(name: str, title: str, figure: str, protocol: str, read: Callable[[Run], Verdict]) -> Comparison:
-    """Return the comparison of the result of hours of training by a protocol; a quick run is inconclusive."""
+    """Return a comparison that trains for hours by a protocol, under `full` alone; a quick run is inconclusive."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         if not full:
@@ -261,7 +263,7 @@ SOLVED = 2000
 
 
 def _at_each(found: ExperimentResult, along: str, name: str) -> Iterator[tuple[str, Verdict]]:
-    """Yield whether a curve is Theorem 3's least loss at each point."""
+    """Yield, for each point of a curve, the verdict whether the loss there is Theorem 3's least loss."""
     curve = found.curves[name]
     for value, loss in zip(curve.points, curve.measured, strict=True):
         yield f"{name} at {along}={value:g}", agrees(least_loss(**sizes(found.settings, **{along: int(value)})), loss)

@@ -10,7 +10,7 @@ from verify import Comparison, Evidence, Measurement, Verdict, agreement, all_of
 from verify.outcomes import as_float
 
 SIZES = ((1, 3, 1), (1, 2, 4), (2, 5, 1), (2, 1, 2))
-"""(d, n, m) of quadratures."""
+"""(d, n, m) of quadratures: the step is best for n examples, and the prompts have m."""
 TESTED = (20, 57, 400)
 """Numbers of examples in the test's prompts, for steps that are best for 20."""
 PROMPTS, PROMPTS_IN_FULL = 100_000, 1_000_000
@@ -21,7 +21,7 @@ def _loss(name: str, d: int, n: int, m: int) -> float:
 
 
 def by_quadrature(*, device: str, full: bool, seed: int, factor: float = 1.0) -> Verdict:
-    """Return whether one layer's stated loss, times `factor`, agrees with quadrature at the step that is best for n."""
+    """Decide whether one layer's stated loss, times `factor`, agrees with quadrature at the step that is best for n."""
     del full
     import torch
 
@@ -39,7 +39,7 @@ def by_quadrature(*, device: str, full: bool, seed: int, factor: float = 1.0) ->
 
 
 def on_prompts(*, device: str, full: bool, seed: int, factor: float = 1.0) -> Verdict:
-    """Return whether three layers' stated losses, times `factor`, agree with fresh prompts of other lengths."""
+    """Decide whether three layers' stated losses, times `factor`, agree with those of fresh prompts at each length."""
     import torch
 
     from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM

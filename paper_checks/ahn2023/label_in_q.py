@@ -21,10 +21,10 @@ from numpy.polynomial import Polynomial
 
 
 class LabelInQ(NamedTuple):
-    """A point with P's last row (e, β), and Q's entries u eeᵀ + Σ_j rest_j e_j e_jᵀ and τ e in the last row.
+    """A point: P's last row is (e, β), Q's upper left block u eeᵀ + Σ_j rest_j e_j e_jᵀ, and Q's last row (τ e, 0).
 
-    The sum runs over the eigenvectors e_j of Σ other than e; `rest` has an entry for each eigenvalue. `above` is the
-    excess of the loss over Theorem 1's.
+    The sum runs over the eigenvectors e_j of Σ other than e; `rest` has an entry for each eigenvalue, λ_k included.
+    `above` is the excess of the loss over Theorem 1's.
     """
 
     above: float
@@ -34,7 +34,7 @@ class LabelInQ(NamedTuple):
     rest: list[float]
 
     def matrices(self, basis: np.ndarray, e: np.ndarray) -> np.ndarray:
-        """Return P and Q, (2, d+1, d+1), for Σ's eigenvectors in the rows of `basis`, and e among those of λ_k."""
+        """Return P and Q, (2, d+1, d+1); Σ's eigenvectors are the rows of `basis`, and e is a unit one of λ_k."""
         d = len(e)
         P, Q = np.zeros((2, d + 1, d + 1))
         P[-1] = [*e, self.beta]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Sizes(NamedTuple):
-    """Sizes (L, d, n) of any transformer, and a seed."""
+    """Sizes (L, d, n) of a transformer, and a seed."""
 
     L: int
     d: int

@@ -53,24 +53,27 @@ SIZES = (
 """(L, d, n) at which the product rule has at most 10⁴ nodes or so."""
 TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 3), (2, 2, 1), (3, 1, 2), (3, 2, 1))
 TRAINED_IN_FULL = (*TRAINED, (1, 3, 2), (2, 2, 2), (3, 1, 3), (4, 1, 1))
-"""(L, d, n) of trainings by quadrature, each a few seconds; in full up to a minute."""
+"""(L, d, n) of trainings by quadrature: each takes a few seconds, in full up to a minute."""
 ON_PROMPTS = ((1, 10, 40), (1, 5, 20), (2, 3, 12), (2, 5, 25), (3, 3, 36), (3, 5, 30))
 ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
 """(L, d, n) of trainings on prompts: n is large enough that rare prompts carry little of the loss."""
 PROMPTS, PROMPTS_IN_FULL, GROUPS = 6400, 64_000, 64
 SLOPES_ROUNDING = 1e-11
-"""Bound on a slope's rounding error: it is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
+"""Bound on a slope's rounding error: a slope is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
 
 
 class OnMultiples(NamedTuple):
-    """f and its slopes in the a_l at A_l = a_l Σ^{-1}, where Σ = I."""
+    """The loss f and its slopes in the a_l at A_l = a_l Σ^{-1}; they do not depend on Σ."""
 
     loss: float
     slopes: list[float]
 
 
 def on_multiples(steps: Sequence[float], d: int, n: int) -> OnMultiples:
-    """Return the loss and slopes by exact moments, at given steps: f = ∫ p² dμ and −2 ∫ s p²/(1 − a_l s) dμ."""
+    """Return the loss f = ∫ p² dμ and its slopes −2 ∫ s p²/(1 − a_l s) dμ at given steps, by exact moments.
+
+    Here p(s) = ∏ (1 − a_l s), and μ is the expected spectrum of S = XXᵀ/n at Σ = I.
+    """
     moments = trace_moments(2 * len(steps), n, d)
     exact = [Fraction(a) for a in steps]
 
@@ -106,7 +109,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
 
 
 Theory = Callable[[int, int, int], tuple[list[float], float]]
-"""The steps, ascending, and the least loss, of L, d, n."""
+"""A function from L, d and n to the steps, ascending, and the least loss."""
 
 
 def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
@@ -137,7 +140,8 @@ PLANTED = {
 class Training(NamedTuple):
     """Sizes, the spectrum of Σ, a seed for its eigenvectors and the random entries at the start, and the prior of w*.
 
-    `prior` is "inverse", Σ^{-1}, as in the theorem, or "identity", which is out of its scope.
+    The covariance of w* is Σ^{-1} if `prior` is "inverse", as in the theorem, and I if it is "identity", which is out
+    of the theorem's scope.
     """
 
     L: int
@@ -156,19 +160,20 @@ def trainings(draw: st.DrawFn, quick: Sequence[tuple[int, int, int]], full: Sequ
 
 
 STARTS = 8
-"""Maximum number of trainings that are begun: at (3, 2, 1) a tenth of them end elsewhere."""
+"""Maximum number of trainings that are begun: at (3, 2, 1) a tenth of the trainings end at another minimum."""
 OTHER_MINIMA = {(3, 2, 1): 1.2611754813834}
 """The loss, at (L, d, n), of a local minimum over all A_l that is not at multiples of Σ^{-1}; the least is 1.25.
 
-With Σ = I and up to a rotation it is at A_0 = diag(0.0586, 0.1284), A_1 = diag(0.1536, 0.0604), A_2 = diag(0.5211,
-0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343: in each direction another layer has the least step. All second
-derivatives but that along the rotation are above 0.29, by differences. Of 176 trainings 15 ended there. Some end off
-the multiples at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1) too; of a thousand at L ≤ 2 or d = 1 none did.
+With Σ = I and up to a rotation this minimum is at A_0 = diag(0.0586, 0.1284), A_1 = diag(0.1536, 0.0604), A_2 =
+diag(0.5211, 0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343: in each direction another layer has the least step.
+All second derivatives but that along the rotation are above 0.29, by central differences. Of 176 trainings 15 ended
+there. Some trainings at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1), too, end off the multiples; of a thousand at
+L ≤ 2 or d = 1 none did.
 """
 
 
 def _starts(drawn: Training) -> Iterator[np.ndarray]:
-    """Yield random entries of size 0.3."""
+    """Yield the entries of all A_l, drawn from N(0, 0.3²), for one start after another."""
     source = np.random.default_rng(drawn.seed)
     while True:
         yield 0.3 * source.normal(size=drawn.L * drawn.d**2)
@@ -381,8 +386,8 @@ def _papers_training(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("ahn2023.linear_transformer_training")
     found = experiment.run(full=full, seed=seed, device=device, trained="A", L=L, d=d, n=n).measurements
     loss, diagonals = found["loss"], sorted(found[f"A{l}_diagonal"].value for l in range(L))  # noqa: E741
-    # Training ends near the minimum, not at it: within 5 % of the loss and 0.1 of each entry, which at these sizes
-    # tells the steps apart.
+    # Training ends near the minimum, not at it. The loss may be off by 5 % and five standard errors, and each number
+    # read off the matrices by 0.1, which at these sizes tells the steps apart.
     verdicts = [
         (f"step {place}", Verdict.within(abs(found - right), 0.1, "it is", Evidence.SIMULATED))
         for place, (found, right) in enumerate(zip(diagonals, steps, strict=True))

@@ -2,8 +2,8 @@
 
 The loss is computed from its definition by exact quadrature, for drawn Σ and n. Descent from random entries near the
 pattern ends at the matrix, or at a local minimum with the label in Q (`label_in_q`), entry by entry. At the matrix the
-loss is the stated minimum and its gradient vanishes; at random P and Q it is not lower.
-PyTorch and the simulator are imported by the comparisons as they run.
+loss is the stated minimum and its gradient vanishes; at random P and Q the loss is not lower. PyTorch and the simulator
+are imported by the comparisons as they run.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from theorems.preconditioned_descent.one_layer import theorem1
 from verify import Crossing, Evidence, Verdict, all_of, in_full
 
 SLOPES_ROUNDING = 1e-11
-"""Bound on a slope's rounding error: it is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
+"""Bound on a slope's rounding error: a slope is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
 
 
 class OneLayer(NamedTuple):
-    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, the start's distance from the pattern."""
+    """Sizes, the spectrum of Σ, a seed for Σ's eigenvectors and the start, and the start's distance to the pattern."""
 
     d: int
     n: int
@@ -56,7 +56,7 @@ def _scaled(preconditioner: float, loss: float) -> Theory:
 
 
 def _with(first: Callable[[int], float], second: Callable[[int], float]) -> Theory:
-    """Return the matrix with other coefficients of λ_i and of the trace: (n + 1)/n and 1/n are right."""
+    """Return a theory whose matrix has other coefficients of λ_i and of the trace; (n + 1)/n and 1/n are right."""
 
     def theory(drawn: OneLayer) -> Minimum:
         trace = sum(drawn.spectrum)
@@ -113,8 +113,8 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
 def _products(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """Return p_i Q_jk + p_j Q_ik for the last row p of P and the columns of Q that a query meets.
 
-    The prediction depends on P and Q through these products alone, because it is bilinear in the symmetric ZMZᵀ. γP and
-    Q/γ have the same products.
+    Up to its sign the prediction is pᵀ(ZMZᵀ/n)Q (x; 0) with a symmetric matrix ZMZᵀ, so it depends on P and Q through
+    these products alone. γP and Q/γ have the same products.
     """
     products = np.einsum("i,jk->ijk", P[-1], Q[:, :-1])
     return products + products.transpose(1, 0, 2)
@@ -131,9 +131,9 @@ class Point(NamedTuple):
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
     """Return the points where descent can end, turned to match `found`, the P and Q where it ended.
 
-    Rescaling does not change the loss, nor do rotations that keep Σ if the largest eigenvalue is a multiple one. So e
-    is taken along the part of P's last row that is spanned by the largest eigenvalue's eigenvectors. The sign of e is
-    that of the row's last entry, because β ≥ 0 at the points of `labels_in_q`.
+    Rescaling does not change the loss, nor, if the largest eigenvalue is multiple, do rotations that keep Σ. So e is
+    taken along the part of P's last row that is spanned by the largest eigenvalue's eigenvectors. The sign of e is that
+    of the row's last entry, because β ≥ 0 at the points of `labels_in_q`.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Predictions for the figures' curves: least losses on S, exact or certified, and the distance of Σ^{-1} from I.
+"""Predictions for the figures' curves: least losses on S, losses of equal steps, and Dist(Σ^{-1}, I).
 
 Training moves all entries of the matrices and may leave S. So the least loss on S is no lower bound of the trained
 loss.
@@ -19,7 +19,7 @@ from verify.outcomes import as_float
 multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
 tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 MOST_LAYERS = 3
-"""The most layers for which a figure shows critical points of Theorem 4. For up to two layers all are found."""
+"""The most layers for which a figure shows local minima of Theorem 4. All of them are found for up to two layers."""
 _SHOWN = 3
 """The most local minima that a figure shows."""
 
@@ -50,7 +50,7 @@ def distance_of_inverse(spectrum: Sequence[float]) -> float:
 
 
 def sizes(settings: Mapping[str, Any], **changed: int) -> dict[str, int]:
-    """Return L, d and n of some settings. The numbers in `changed` take precedence."""
+    """Return L, d and n of some settings. The numbers in `changed` take precedence; a missing one is 0."""
     return {name: int(changed.get(name, settings.get(name, 0))) for name in ("L", "d", "n")}
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RARE = 4
 """Level that the largest eigenvalue of S exceeds in fewer than one prompt in 20 000, at n = 20 and d = 5."""
 MOST = 1 / 2
-"""Share of the batches above which they are "most". Rare prompts raise about one batch in a hundred above e^-6."""
+"""A larger share of the batches counts as "most". Rare prompts raise about one batch in a hundred above e^-6."""
 _WEIGHTS_HELD = 15
 """Number of comparisons of a weight: five weights at three n."""
 _SETTLED = 1e-3
@@ -180,7 +180,7 @@ def _stands(found: Sequence[float], name: str) -> int:
 
 
 def like_the_printed(n: int, stands: Sequence[int]) -> Outcome:
-    """Return whether the best weights are in the printed intervals: all five at n = 20, and not all at another n."""
+    """Decide whether the best weights are all in the printed intervals at n = 20, and not all at another n."""
     if n == 20:
         holds, fails = min(stands) > 0, min(stands) < 0
     else:
@@ -217,7 +217,7 @@ printed_layers_on_batches = Comparison(
 
 
 def rare_carry(mean: float, half: float, exact: float, chance: Fraction) -> Outcome:
-    """Return whether all prompts but at most one in 20 000 carry less than a twentieth of the loss `exact`.
+    """Decide whether all prompts but at most one in 20 000 carry less than a twentieth of the loss `exact`.
 
     These prompts carry `mean` ± `half` of it; `chance` is an upper bound of the probability of the others.
     """

@@ -63,7 +63,7 @@ def _trained(drawn: Training, device: str, prompts: int) -> OnPrompts:
         (slope,) = torch.autograd.grad(loss, A)
         return float(loss.detach()), slope.cpu().numpy().ravel()
 
-    # Near I: at A = 0, and where −A lets everything through ReLU, the loss has kinks.
+    # The start is near I, because the loss has kinks at A = 0, and where −A lets everything through ReLU.
     start = np.eye(drawn.d) + 0.1 * np.random.default_rng(drawn.seed).normal(size=(drawn.d, drawn.d))
     # ReLU's kinks are part of the curvature of the mean, so the differences are wide enough to cross many kinks.
     end = settled(lambda entries: slopes(entries, *batch), start.ravel(), steps=60, passes=1, step=0.02)
@@ -97,7 +97,7 @@ relu_attention = Crossing(
     instances=trainings(),
     held=_trained_is,
     theory=multiple,
-    # 12 800 prompts resolve a tenth or so.
+    # 12 800 prompts resolve the multiple to a tenth or so.
     planted={"a fifth more": lambda d, n: 1.2 * multiple(d, n)},
     sizes=("d", "n"),
 )
@@ -178,7 +178,7 @@ def _relu_any_row(*, device: str, full: bool, seed: int) -> Verdict:
         Q[0, :, :-1] = torch.randn(d + 1, d, generator=generator, dtype=torch.float64, device=device) / math.sqrt(d)
         identity = torch.eye(d, dtype=torch.float64, device=device)
         found = in_context_loss((P, Q), *sample(prompts, n, identity, identity, generator), activation="relu")
-        # Means of heavy-tailed squares: batches of 1000 and more are normal to the digits asked for.
+        # The loss is a mean of heavy-tailed squares; means over 1000 and more are normal to the digits asked for.
         loss = Measurement(float(found.mean), float(found.standard_error), prompts)
         theory = any_last_row(P[0, -1, :-1], P[0, -1, -1], Q[0, :-1, :-1], Q[0, -1, :-1], n)
         verdict = agreement(theory, loss, comparisons=len(cases), resolution=0.1 * theory)

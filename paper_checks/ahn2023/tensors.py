@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ROUNDING = 1e-9
-"""Relative rounding error of the quadrature: some 10⁵ products of factors below 10³, each off by 10⁻¹⁶."""
+"""Bound on the relative rounding error of the quadrature: some 10⁵ products of factors below 10³, each off by 10⁻¹⁶."""
 
 
 def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tensor, Tensor]":

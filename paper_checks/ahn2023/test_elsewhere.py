@@ -130,7 +130,7 @@ def test_least_squares_loses_the_dimensions_that_are_not_seen():
 
 
 def test_the_best_step_for_all_layers():
-    # ∫ (1 − a s)⁴ dμ at d = 1: s is a chi-square with n degrees over n; its slope vanishes.
+    # ∫ (1 − a s)⁴ dμ at d = 1: s is a chi-square with n degrees over n. The integral's slope in a vanishes.
     n, a = 6, shared_step(2, 1, 6)
     moments = [math.prod(n + 2 * j for j in range(k)) / n**k for k in range(5)]
     slope = sum(math.comb(3, k) * (-a) ** k * moments[k + 1] for k in range(4))

@@ -133,7 +133,7 @@ def test_a_loss_agrees_with_theory_within_its_error(loss, outcome):
         ((1.0, 0.95), (0.03, 0.6), (0.7, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.05, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.3, 0.75), INCONCLUSIVE),
-        # The first distance is too small for a fall to a tenth of it.
+        # One layer's distance at the start is so small that none falls to a tenth of it.
         ((1.0, 0.09), (0.03, 0.09), (0.7, 0.75), REFUTED),
         ((1.0, 0.5), (0.03, 0.09), (0.7, 0.75), INCONCLUSIVE),
     ],
@@ -398,7 +398,7 @@ def test_predictions_for_the_comparison_of_the_authors_code():
     own = {"trained": "A_and_B", "left_out": 1, "steps_from": "grid", "n_fit": 50}
     result = load_experiment("ahn2023.figure6").run(device="cpu", **TINY, **own, L=1, examples="2,3,5")
     found = load_prediction("ahn2023.figure6").predict(result)
-    # Least squares sees n − 1 examples. Theorem 3's least loss is not drawn, as A and B are trained.
+    # Least squares sees n − 1 examples. Theorem 3's least loss is not drawn, because the B_l are trained too.
     assert (
         found["d_-_n"].points == (2,)
         and found["d_-_n"].lower == (1,)

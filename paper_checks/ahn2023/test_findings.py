@@ -70,7 +70,8 @@ def test_the_three_steps(least):
         bounds = expected[f"values.{name}"]
         assert bounds.lower < value < bounds.upper
     assert expected["values.minimum_loss"] == least[1]
-    # E tr G^k at d = 5: E tr (S − I)^k n^(k/2) for n → ∞, by the Wishart moments at a large n.
+    # The text's h_2 and h_4 at d = 5 are the limits of n^(k/2) E tr (S − I)^k for n → ∞: by the Wishart moments at a
+    # large n.
     n, d = 10**9, 5
     m = [Fraction(d), *(Fraction(trace_moment(k, n, d), n**k) for k in range(1, 5))]
     h = [float(sum(math.comb(k, j) * (-1) ** j * m[j] for j in range(k + 1)) * n ** (k // 2)) for k in (2, 4)]
@@ -99,7 +100,8 @@ def test_figure_2(least):
 
 
 def test_theorem_5_at_the_findings_sizes():
-    # f = d − d a + κ d a² at its vertex, κ from E|x|²s²1(s>0) = (d+2)/2 and E x s 1(s>0) = 1/2 over n² pairs.
+    # f = d − d a + κ d a² at its vertex. κ is from E|x|²s²1(s>0) = (d+2)/2 and |E x s 1(s>0)| = 1/2 over n² pairs,
+    # where s is x's component along a unit vector.
     d, n = 5, 20
     kappa = Fraction(n * (d + 2), 2 * n * n) + Fraction(n * (n - 1), 4 * n * n)
     expected = findings.theorem5_last_row_is_needless.expect
@@ -197,7 +199,8 @@ def test_the_slope_and_the_gain_where_labels_are_read(two_steps):
     n, d, (_, total, product) = 20, 5, map(float, two_steps)
     root, expected = math.sqrt(total**2 - 4 * product), findings.theorem3_over_all_entries.expect
     for order, a in (("smaller", (total - root) / 2), ("larger", (total + root) / 2)):
-        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query; by symmetry w may be taken as |w| e_1.
+        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query, with the first step a and u(s) = s (1 − a s)²;
+        # by symmetry w may be taken as |w| e_1.
         seen, error = {1: 1.0, 2: -2 * a, 3: a * a}, {1: 1.0, 2: -total, 3: product}
         pairs = product_of(seen, error), product_of(seen, seen)
         mixed = d * (d + 2) * sum(c * along(n, d, *k) / n ** sum(k) for k, c in pairs[0])
@@ -239,7 +242,7 @@ def test_the_loss_at_the_printed_weights(finding, n):
     ("finding", "layers", "n"), [("theorem4_is_attained", 2, 20), ("theorem4_at_the_figures_setting", 3, 20)]
 )
 def test_the_best_point_is_least_along_every_line(finding, layers, n):
-    """In exact arithmetic, from the point to six decimals, the loss rises if a weight moves by ±1/1000."""
+    """In exact arithmetic, from the point given to six decimals, the loss rises if a weight moves by ±1/1000."""
     expected = verify.load_finding(f"ahn2023.{finding}").expect
     at = {2: [0.516762, 3.474664, 0.868459], 3: [0.338297, 2.090841, 8.568057, 0.877578, 0.578162]}[layers]
     point = [Fraction(str(x)) for x in at]

@@ -58,7 +58,7 @@ def test_the_gradient_over_all_entries_by_quadrature(d, n):
         found = exact_gradient(layers(order, (0.0, 0.0), d), n, identity, identity)
         slope = as_float(values[name])
         assert float(found.Q[1, d, d]) == pytest.approx(slope, rel=1e-9) and slope < -0.1
-        # Beside the blocks B_0, and the corner of Q_0 for d > 1, there is no other slope.
+        # Other slopes than those in B_0, in the corner of Q_1 and, for d > 1, in the corner of Q_0 vanish.
         in_rate = slope_in_the_rate(order, d, n)
         assert float(found.P[0, :d, :d].trace()) == pytest.approx(in_rate, rel=1e-8) and abs(in_rate) > 0.1
         assert found.A.abs().max() < 1e-9

@@ -52,7 +52,7 @@ def test_planted_errors_are_caught_at_the_other_local_minima(drawn):
     [(1, 1, (0.5,)), (1, 3, (2.0,)), (2, 1, (1.0, 0.5)), (2, 1, (1.0, 1.0)), (2, 2, (0.25, 2.0))],
 )
 def test_trainings_from_near_the_pattern_end_at_the_matrix(d, n, spectrum):
-    # From there too a training may end with the label in Q, but most do not.
+    # From near the pattern, too, a training may end with the label in Q, but most do not.
     drawn = [one_layer.OneLayer(d, n, spectrum, seed, 0.1) for seed in range(4)]
     ends = [TRAINED.held(TRAINED.theory, each, "cpu").detail for each in drawn]
     assert sum("Theorem 1's matrix" in end for end in ends) >= 3
@@ -70,7 +70,8 @@ def test_planted_errors_in_the_minimum_are_caught(crossing, label):
 
 
 def test_one_layer_has_the_same_minimum_by_both_theorems():
-    # At Σ = I the priors agree, and so do Theorems 1 and 3 for L = 1: n/(n + d + 1), the loss d(d + 1)/(n + d + 1).
+    # At Σ = I the priors agree, and so do Theorems 1 and 3 for L = 1: the step is n/(n + d + 1), and the loss
+    # d(d + 1)/(n + d + 1).
     for d, n in ((1, 1), (3, 4), (5, 20)):
         first = verify.check(theorem1, n=n, eigenvalues=[1] * d).values
         third = verify.check(theorem3, L=1, d=d, n=n).values

@@ -71,7 +71,7 @@ def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d
     above = [
         loss_by_quadrature([first, step], [product / first, 0.0], d, n) - valley for first in (-1e-1, -1e-2, -1e-3)
     ]
-    # The slope in a_0 stays away from 0, so that a tenth of a_0 leaves about a tenth of the distance.
+    # The slope in a_0 stays away from 0, so that a tenth of a_0 leaves about a tenth of the excess over V.
     assert all(5 < far / near < 20 for far, near in itertools.pairwise(above)) and 0 < above[-1] < 0.01 * valley
     assert loss_by_quadrature([1e-2, step], [product / 1e-2, 0.0], d, n) < valley
     source = np.random.default_rng(0)
@@ -163,7 +163,7 @@ def slopes(weights, nodes, chances):
         dr, dg = [flint.arb(0)] * 5, [flint.arb(0)] * 5
         for layer in range(3):
             a, b = weights[layer], weights[3 + layer] if layer < 2 else flint.arb(0)
-            # q = a s g², and its moves.
+            # q = a s g², and its derivatives in the five weights.
             q = a * s * g**2
             dq = [2 * a * s * g * x + (s * g**2 if i == layer else 0) for i, x in enumerate(dg)]
             dr = [x * (1 - q) - r * y for x, y in zip(dr, dq, strict=True)]

@@ -94,7 +94,7 @@ def test_descent_that_ends_elsewhere_is_refuted(monkeypatch):
 
 
 def test_an_entry_off_the_diagonal_costs_what_k_says():
-    # d = 2, n = 1, S = x x': k(x_i) = E |(I - S A) S e_i|² = E |x|² x_i² (1 - x'Ax)².
+    # d = 2, n = 1, S = x x', A = A_0: the k of its i-th entry is E |(I - S A) S e_i|² = E |x|² x_i² (1 - x'Ax)².
     first, second, off = np.diag([0.5, 0.25]), np.diag([0.3, 0.2]), np.array([[0, 0.1], [0.1, 0]])
     moment = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105}
 

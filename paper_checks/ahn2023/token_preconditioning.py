@@ -39,7 +39,7 @@ class OnSet(NamedTuple):
 
 
 def on_set(a: Sequence[float], b: Sequence[float], d: int, n: int) -> OnSet:
-    """Return f = ∫ r_L² dμ and 2 ∫ r_L ∂r_L dμ by Theorem 4's recursion and the exact moments."""
+    """Return f = ∫ r_L² dμ and its slopes, 2 ∫ r_L ∂r_L dμ, by Theorem 4's recursion for r_L and the exact moments."""
     layers = len(a)
     s, unknowns = moved.s, (*moved.steps[:layers], *moved.rates[: layers - 1])
     put = dict(zip(unknowns, map(sp.Rational, (*map(Fraction, a), *map(Fraction, b[: layers - 1]))), strict=True))
@@ -182,7 +182,7 @@ TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 1, 3), (2, 2, 1))
 STARTS = 8
 """Maximum number of trainings that are begun: at (2, 1, 1) a tenth of them run away, elsewhere a hundredth or fewer."""
 VANISHING = 1e-7
-"""Level of slope times weight between minima, some 10⁻⁸ or less, and valleys where trainings stop, 10⁻⁵ or more."""
+"""Level of the largest |slope · weight|: some 10⁻⁸ or less at minima, 10⁻⁵ or more in valleys where trainings stop."""
 
 
 @lru_cache(maxsize=256)
@@ -195,13 +195,14 @@ def _trained(drawn: Training, device: str) -> tuple[Settled | None, int]:
     missed. The end is None if all trainings run away. With Σ = I two valleys were met at two layers, both with losses
     above that of the best minimum:
 
-    - A_0 → 0, B_0 → −∞, of `two_layers_of_tokens`: of 600 trainings 59 at d = n = 1, to a loss of 0.459 (best 0.407),
-      one at d = 1, n = 2, to 0.25, and none at d = 1, n = 3; of 2500 at d = 2, n = 1, 16, to 1.25 (best 1.20012).
-    - At d = 2, n = 1 alone, a valley off Theorem 4's set: 6 of 2500, to 1.362844, stopped by rounding at weights of 9
-      to 46. Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618), and B_0's entry (1, 2) grows
-      without bound. A token's two coordinates then hold the second coordinates of x and of S A_0 x, and the first
-      coordinate of x vanishes beside them. With the share of that coordinate held at ε, the least loss is even in ε and
-      grows with ε²: its minimum is at ε = 0, which no finite weights reach.
+    - The valley A_0 → 0, B_0 → −∞ of `two_layers_of_tokens`. Of 600 trainings 59 ran into it at d = n = 1, to a loss of
+      0.459 (the best is 0.407), one at d = 1, n = 2, to 0.25, and none at d = 1, n = 3. Of 2500 trainings at d = 2,
+      n = 1 it was 16, to a loss of 1.25 (the best is 1.20012).
+    - A valley off Theorem 4's set, at d = 2, n = 1 alone. Of the 2500 trainings 6 ran into it, to a loss of 1.362844;
+      rounding stopped them at weights of 9 to 46. Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618),
+      and B_0's entry (1, 2) grows without bound. A token's two coordinates then hold the second coordinates of x and of
+      S A_0 x, and the first coordinate of x vanishes beside them. With the share of that coordinate held at ε, the
+      least loss is even in ε and grows with ε²: its minimum is at ε = 0, which no finite weights reach.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Two layers of pattern (8): the loss of symmetric matrices in traces, where descent ends, the least point."""
+"""Two layers of pattern (8): the loss in traces, ends of descents, the least point, and second derivatives there."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -40,7 +40,8 @@ def _coefficients(size: int, examples: int) -> dict[tuple[str, ...], float]:
 def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTraces:
     """Return f and its gradients by the theorem's sum of products of traces of words.
 
-    The gradient of tr W in a letter is a sum over the letter's places: the rest of W, read cyclically and symmetrised.
+    The gradient of tr W in a letter is a sum over the letter's places in the word W: each adds the rest of W, read
+    cyclically from that place and symmetrised.
     """
     letters, size = {"A": first, "B": second}, len(first)
 
@@ -130,7 +131,7 @@ theorem2_exact = Crossing(
 
 
 class End(NamedTuple):
-    """The end of a descent."""
+    """The end of a descent: the loss, A_0 and A_1."""
 
     loss: float
     first: np.ndarray
@@ -168,7 +169,8 @@ def _random_starts(*, device: str, full: bool, seed: int) -> Verdict:
             means = [float(np.trace(x)) / len(x) for x in (end.first, end.second)]
             off = max(np.abs(x - m * np.eye(len(x))).max() for x, m in zip((end.first, end.second), means, strict=True))
             away = max(abs(x - y) for x, y in zip(sorted(means), steps, strict=True))  # type: ignore[operator]
-            # Descent ends at slopes of 10⁻⁹, or where rounding stops it: within 10⁻⁵ where curvatures are above 10⁻³.
+            # Descent ends at slopes of 10⁻⁹, or where rounding stops it. So its end is within 10⁻⁵ of the point if
+            # curvatures are above 10⁻³.
             holds = abs(end.loss - least) <= 1e-9 * max(1, least) and max(off, away) <= 1e-5
             detail = f"loss {end.loss:.9g}, over multiples {least:.9g}, {max(off, away):.1e} from the point"
             verdicts.append((f"d={size} n={examples} start {place}", Verdict.when(holds, detail, Evidence.SIMULATED)))
@@ -263,7 +265,7 @@ def _moved_ways(draw: st.DrawFn) -> Moved:
 
 @cache
 def _curvatures() -> list[Callable[..., tuple[float, float, float]]]:
-    """Return the second derivatives at (a, b, d, n) along I/√d, and along M of trace 0, symmetric or antisymmetric."""
+    """Return second derivatives as functions of (a, b, d, n): along I/√d, symmetric M of trace 0, antisymmetric M."""
     f, at = curved.loss(curved.a, curved.b), (curved.a, curved.b, d, n)
     on_set = tuple(sp.diff(f, *by) / d for by in ((curved.a, 2), (curved.a, curved.b), (curved.b, 2)))
     return [sp.lambdify(at, of) for of in (on_set, *map(curved.second_derivatives, curved.KINDS.values()))]

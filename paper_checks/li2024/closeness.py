@@ -96,7 +96,7 @@ def predictions_close(found: Mapping[str, Measurement]) -> Verdict:
 
 
 def cosine_rises(found: Mapping[str, Measurement]) -> Verdict:
-    """The sensitivities' cosine rises from below a quarter, of either sign, to more than a half."""
+    """The sensitivities' cosine rises from less than 1/4 in absolute value to more than 1/2."""
     start, end = found["cosine_start"], found["cosine_end"]
     detail = f"cosine {start.value:.2f} before training, {end.value:.2f} ± {end.standard_error:.2f} after"
     low, high = start.band()
@@ -112,7 +112,10 @@ def sensitivities_close(found: Mapping[str, Measurement]) -> Verdict:
 
 
 def overtakes(found: Mapping[str, Measurement]) -> Verdict:
-    """Training takes the layer's loss a tenth below the gradient step's or more, and leaves the two models apart."""
+    """Training takes the layer's loss a tenth below the gradient step's or more, and leaves the two models apart.
+
+    Apart means that the cosine is at most 0.6, and that the predictions' distance is at least 3/4 of that at the start.
+    """
     end, step, cosine = (found[name] for name in ("layer_loss_end", "gradient_loss_end", "cosine_end"))
     before, after = (found[f"prediction_difference_{when}"] for when in ("start", "end"))
     detail = (
@@ -128,7 +131,7 @@ SIZES = ((25, 20), (50, 20), (25, 5))
 
 
 def _small_scores(*, device: str, full: bool, seed: int) -> Verdict:
-    """Compare the layer with W = w I, v = eta/(n w) with the gradient step: within the bound, nearer as w falls."""
+    """Decide whether layers with W = wI, v = eta/(nw) are as near a gradient step as stated, and nearer as w falls."""
     import torch
 
     from numerics.softmax_regression.experiments import line_search, sample_tasks

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
     """Return A (n, d) and x (d,) with logits of mean 0 and norm R², two of them equal and above the others.
 
-    The second column of A is the direction between the two.
+    If d > 1, the second column of A is R (e_1 − e_2)/√2, which moves the two apart.
     """
     import torch
 
@@ -46,7 +46,7 @@ def _row(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
 def _slope(A: "Tensor", x: "Tensor") -> "Tensor":
     """Return the largest slope of the prediction in x: the spectral norm of autograd's Jacobian.
 
-    Its shape is (...) for A (..., n, d).
+    It has the shape () for A (n, d), and (k,) for A (k, n, d).
     """
     import torch
 
@@ -70,7 +70,7 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
             assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
         found = max(float(_slope(A, x)) for A, x in families)
         claimed = as_float(verify.check(weight_shift, n=n, d=d, R=R).values["reached_factor"])
-        # Some n roundings of numbers below R².
+        # This allows for some n roundings of numbers below R², times R.
         allowed = n * EPS * (R + 1) ** 3
         detail = f"{found:.15g} against {claimed:.15g}"
         verdicts.append(
@@ -191,7 +191,7 @@ def _levels(*, device: str, full: bool, seed: int) -> Verdict:
         found, values = radius * slope, verify.check(data_shift, n=n, d=2, R=R).values
         spread, best = float(logits[2] - logits[-1]), values["best_factor"]
         most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
-        # The error that an ascent leaves is of second order in the factor, and of first order in the logits.
+        # An ascent ends near the maximum: an error of ε in its logits changes the factor by order ε² only.
         holds = found <= most * (1 + 1e-9) and found >= reached * (1 - 1e-7) and spread <= 1e-3 * radius**2
         holds = holds and (best is None or abs(found - as_float(best)) <= 1e-7 * found)
         detail = f"{found:.9g} found, {reached:.9g} to {most:.9g}; all but two logits within {spread:.1g}"

@@ -146,7 +146,7 @@ small_scores_make_a_step = Finding(
         "clauses.bend.evidence": "proved",
         "clauses.top.evidence": "proved",
         "clauses.two_rows.evidence": "proved",
-        # √6/72 · 100 · 1/2 · 16/10000, 9√2/512 times the same, and 24/25 √2/64.
+        # With ηβwG² = 100 · 1/2 · 16/10000: √6/72 times this, 9√2/512 times this, and 24/25 √2/64.
         "values.distance_at_most": between("0.002721", "0.002722"),
         "values.small_scores_at_most": between("0.001988", "0.001989"),
         "values.factor_needed": between("0.021213", "0.021214"),
@@ -177,7 +177,7 @@ readings_depend_on_the_tasks = Finding(
     command="verify simulate li2024.closeness tasks=simplex n=25 d=5 steps=2000 repetitions=2 search=50 test=50 "
     "--device cpu --seed 0",
     expect={
-        # Means over runs whose spread over seeds is a third of these intervals.
+        # The values are means over runs, and their spread over seeds is a third of these intervals.
         "measurements.gradient_loss_end.value": between("0.0135", "0.0175"),
         "measurements.layer_loss_end.value": between("0.009", "0.0132"),
         "measurements.cosine_end.value": between("0.3", "0.55"),

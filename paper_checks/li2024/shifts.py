@@ -32,7 +32,7 @@ EPS = 2.0**-52
 
 
 class Drawn(NamedTuple):
-    """Sizes, the logarithms to base 10 of R and of the largest move over R, and a seed."""
+    """Sizes, log10 of R, log10 of the share of its way that a move goes (see `moves`), and a seed."""
 
     n: int
     d: int
@@ -89,7 +89,7 @@ def _within(theory: Factors, drawn: Drawn, device: str) -> Verdict:
     ):
         shift = (new_target(b, before, after) - b).norm(dim=1)
         sharp = factor * sharp_factor(theorem.id, drawn.n, drawn.d, drawn.log_radius)
-        # The rounding of x' − x is EPS R.
+        # 2 EPS R allows for the rounding of x' − x.
         worst = max(0.0, float((shift - sharp * (moved + 2 * EPS * radius)).max()))
         verdicts.append((theorem.id, Verdict.within(worst, allowed, "the shift above the bound is", Evidence.COMPUTED)))
     return all_of(verdicts)
@@ -118,7 +118,7 @@ shifts_within_half_the_radius = Crossing(
 
 
 class Training(NamedTuple):
-    """Sizes, R, the step size times R², and a seed for A, x and b."""
+    """Sizes, R, the step size times R², and a seed for all that is random."""
 
     n: int
     d: int
@@ -188,7 +188,7 @@ def _path(slope: sp.Expr, A: "Tensor", b: "Tensor", x: "Tensor", eta: float, ste
         z = (A @ path[-1]).tolist()
         slopes = []
         for i in range(len(z)):
-            # Row i first, any other one second.
+            # Row i comes first; the closed form holds with any other row as the second.
             order = [i, *(k for k in range(len(z)) if k != i)]
             values = _symbols([z[k] for k in order], [targets[k] for k in order])
             slopes.append(function(*(values[name.name] for name in names)))
@@ -279,7 +279,7 @@ def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
         ):
             expression = closed.expanded(form)
             theory = float(expression.subs({s: values[s.name] for s in expression.free_symbols}))
-            # Sums of some n products of numbers of size 1 to 10.
+            # The values are sums of some n products of numbers of size 1 to 10.
             holds = abs(theory - float(found)) <= 1e-13 * n
             here.append((name, Verdict.when(holds, f"{theory:.12g}, {float(found):.12g}", Evidence.COMPUTED)))
         verdicts.append((f"n={n}", all_of(here)))
@@ -332,7 +332,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         for data_to, weights_to in moves:
             change = float(loss(data_to, weights_to, b) - loss(A, at, b))
             first_order = float((slopes[0] * (data_to - A)).sum() + (slopes[1] * (weights_to - at)).sum())
-            # The move of D, the difference of the two logits.
+            # The change of D, the difference of the two logits.
             moved = float((data_to @ weights_to - A @ at) @ torch.tensor([1.0, -1.0], **like))
             losses.append((change, abs(change - first_order) <= moved**2 / 12 + 20 * EPS))
         found = {
@@ -342,7 +342,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
             "gradient_loss_change": losses[0][0],
             "layer_loss_change": losses[1][0],
         }
-        # Some ten roundings of numbers of size 1.
+        # 20 EPS allows for some ten roundings of numbers of size 1.
         near = {name: abs(value - as_float(values[name])) <= 20 * EPS for name, value in found.items()}
         here = ((name, Verdict.when(near[name], f"{value:.15g}", Evidence.COMPUTED)) for name, value in found.items())
         within = Verdict.when(all(near for _, near in losses), "losses beside their first order", Evidence.COMPUTED)

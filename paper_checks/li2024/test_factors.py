@@ -1,4 +1,4 @@
-"""The factors that are reached: certified, and held against families of matrices and ascents."""
+"""The reached and the best factors are certified, and compared with families of matrices and with ascents."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ COMPARISONS = [factors.reached_by_a_family, factors.reached_by_ascent, factors.b
 
 @pytest.mark.parametrize(("n", "R"), [(3, 4), (50, 4), (81_000, 4), (12, 2)])
 def test_the_best_factor_is_exact(ledger, n, R):
-    # The largest eigenvalue is looked for among moves of up to 10⁵ entries.
+    # The trials of these claims compute largest eigenvalues for up to 300 rows.
     undecided = ("three_levels", "best", "at_most") if n > 10**4 else ()
     values = ledger.check(best_factor, undecided=undecided, n=n, R=R).values
     assert values["best_factor"] == values["best_factor_at_most"]

@@ -26,7 +26,7 @@ def test_the_constant():
     p = softmax(R**2 * z / np.linalg.norm(z))
     assert within(finding, "values.reached_factor", R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1])
     assert within(finding, "values.claimed_factor_log10", 1.5 * math.log10(n) + 10 * R**2 / math.log(10))
-    # No logits of three levels do better: of 201 angles from two equal logits to one above the others.
+    # Logits of three levels do no better, at 201 angles between two equal logits above the others and one above them.
     u, w = z / np.linalg.norm(z), np.r_[1, -1, np.zeros(n - 2)] / math.sqrt(2)
     levels = (
         R**2 * (math.cos(a) * u + math.sin(a) * w) for a in np.linspace(0, math.atan(math.sqrt(n / (n - 2))), 201)
@@ -41,7 +41,7 @@ def test_the_claimed_bound():
     assert within(finding, "values.bites_below_log10", math.log10(math.sqrt(2)) - claimed)
     small = math.log10(math.sqrt(2) * math.tanh(1 / 200)) - claimed
     assert within(finding, "values.bites_below_small_move_log10", small)
-    # The factor grows with n and R, and one row never moves; the title's 10⁻⁶⁹.
+    # The title's 10⁻⁶⁹: the claimed factor grows with n and R, and with one row the prediction never moves.
     assert math.log10(math.sqrt(2)) - claimed < -69
 
 
@@ -64,7 +64,7 @@ def test_opposite_moves():
 
 def test_small_scores():
     finding, w, beta = findings.small_scores_make_a_step, Fraction(1, 10_000), Fraction(1, 2)
-    # v = η/(nw) and half of n β (wG)² √3/18 times v, over √2, at n = 25, η = 100, G = 4.
+    # v = η/(nw), and the distance is at most v n β (wG)² √3/36/√2, at n = 25, η = 100, G = 4.
     v = 100 / (25 * w)
     assert within(finding, "values.v", v)
     unit = float(v * 25 * beta * (4 * w) ** 2)

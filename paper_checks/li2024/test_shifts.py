@@ -1,4 +1,4 @@
-"""The shifts: certified, and held against softmax regression simulated from the definitions."""
+"""The bounds on the shifts are certified, and compared with softmax regression simulated from the definitions."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ COMPARISONS = [
 @pytest.mark.parametrize("theorem", [weight_shift, data_shift], ids=lambda theorem: theorem.id)
 @pytest.mark.parametrize(("n", "d", "R"), [(1, 1, 4), (2, 1, 4), (50, 20, 4), (200, 1, 1000), (10**6, 3, "9/2")])
 def test_the_shifts_are_certified(ledger, theorem, n, d, R):
-    # Moves are drawn up to 10⁵ entries, and of norms up to 100.
+    # The trials of these claims draw A of up to 10⁵ entries, and take R up to 100.
     undecided = ("shift", "sharp", "free") if n * d > 10**5 else ("shift",) if R == 1000 else ()
     assert ledger.check(theorem, undecided=undecided, n=n, d=d, R=R).values["vacuous"]
 

@@ -2,9 +2,9 @@
 
 P and R alone are computed by a second route; the formula for the loss in P and R is the same.
 
-The sum of q random signs is u. Of its D coordinates m have the largest size q, and the others 1 (q = 3) or 0 (q = 2).
-If the size is 1, one of the three signs differs: that of token i in n_i coordinates. With D the dimension of the
-encodings, so that the signs are ±1/√D, the logits are
+The sum of q random vectors of signs is u. Of its D coordinates m have the largest size q, and the others 1 (q = 3) or 0
+(q = 2). If the size is 1, one of the three signs differs: that of token i in n_i coordinates. With D the dimension of
+the encodings, so that the signs are ±1/√D, the logits are
 
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
 
@@ -63,10 +63,10 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
 
 
 def loss(alpha: float, mean: Means, d: int, q: int) -> float:
-    """Return the loss at α from P and R: d/2 of Σ E(αp_i − 1/q)² over the selected tokens and Σ E(αp_i)² elsewhere.
+    """Return the loss at α from P and R: d/2 (Σ E(αp_i − 1/q)² + Σ E(αp_i)²), over the selected and the other tokens.
 
-    The theorems use the same formula: P and R alone are independent of them. `layer_losses` of `by_sampling` computes
-    the loss from the residual itself, without P and R.
+    The theorems use the same formula; P and R alone are computed independently of them. `layer_losses` of `by_sampling`
+    computes the loss from the residual itself, without P and R.
     """
     return d / 2 * (alpha**2 * mean.R - 2 * alpha * mean.P / q + 1 / q)
 
@@ -98,7 +98,7 @@ def interpolated(
 def descent(
     slopes: Callable[[float, float], tuple[float, float]], rates: Iterable[float], wanted: Container[int]
 ) -> Iterator[tuple[int, tuple[float, float]]]:
-    """Yield the steps that are wanted, each with its α and C, of descent from zero."""
+    """Yield each wanted step of descent from zero, with α and C after it."""
     alpha = C = 0.0
     for step, rate in enumerate(rates, 1):
         by_alpha, by_C = slopes(alpha, C)

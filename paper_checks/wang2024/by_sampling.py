@@ -27,7 +27,7 @@ def scores(q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shares(q: int, C: float, query: bool) -> np.ndarray:
-    """Return the softmax's weights of the tokens, (SAMPLES, T); with the query's own token beside them, or without."""
+    """Return the softmax's weights of the T tokens, (SAMPLES, T); if `query`, the query's token is attended to too."""
     own, norm = scores(q)
     logits = np.concatenate([C * own, C * norm[:, None]], axis=1) if query else C * own
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))

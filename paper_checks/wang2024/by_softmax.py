@@ -18,7 +18,7 @@ from typing import Any
 def descent_losses(
     T: int, q: int, d: int, rates: Iterable[Any], exp: Callable[[Any], Any] = math.exp, number: Any = float
 ) -> Iterator[Any]:
-    """Yield the loss before each step of gradient descent from zero, and after the last, in the numbers of `number`."""
+    """Yield the loss before each step of gradient descent from zero, and after the last, as values of `number`."""
     alpha, C, T, q, d = (number(value) for value in (0, 0, T, q, d))
     for rate in chain(rates, (0,)):
         s = 1 / (q + (T - q) * exp(-C))

@@ -13,13 +13,13 @@ from paper_checks.margins import above, decided, ends
 from verify import Curve, Evidence, ExperimentResult, Measurement, Outcome, Verdict
 
 SETTLED = 1 / 5
-"""Largest change of a settled loss over the last quarter of training, as a share of its end."""
+"""Largest change of a settled loss over the last quarter of training, as a share of the loss at the end."""
 LEARNT = 9 / 10
 """Attention has learnt to select if its loss is below this share of the least loss without positions."""
 
 
 def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Verdict:
-    """Return a verdict about all draws of fixed encodings, as inconclusive if it comes from one draw."""
+    """Return the verdict, but inconclusive if `result` has one run: one draw decides no claim about all draws."""
     if int(result.settings["runs"]) > 1:  # type: ignore[arg-type]
         return verdict
     return replace(
@@ -30,7 +30,8 @@ def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Ve
 def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
     """Decide whether a loss has settled by the end, below the zero predictor's.
 
-    A loss that still changes leaves the claim open: it may settle in a longer run.
+    A loss that ends below the zero predictor's but still changes leaves the claim open: it may settle in a longer run.
+    A loss that ends above the zero predictor's refutes the claim, settled or not.
     """
     end, most = curve.measured[-1], max(abs(x) for x in ends(late_change))
     below = above(Measurement(nothing), end)
@@ -83,7 +84,7 @@ def stays_above(curve: Curve, level: float) -> Verdict:
 
 
 def without_positions(d: int, q: int, T: int) -> float:
-    """Return the least loss of an answer that does not look at positions, a multiple of the mean of all tokens."""
+    """Return the least loss of an answer that ignores positions: the best multiple of the mean of all tokens."""
     return d / 2 * (1 / q - 1 / T)
 
 

@@ -21,7 +21,7 @@ BITS, NARROWEST = 512, 2.0**-24
 
 
 class Sizes(NamedTuple):
-    """T tokens of which q are selected, d and d_e dimensions, and whether the query's token is attended to."""
+    """T tokens, q of them selected; a token's and its encoding's dimension; whether the query's is attended to."""
 
     T: int
     q: int
@@ -97,7 +97,7 @@ def step(sizes: Sizes, alpha: arb, C: arb, eta: arb) -> tuple[arb, arb]:
 
 
 def end_of_descent(sizes: Sizes, eta: arb, steps: int, radius: float, curvature: float) -> End:
-    """Return the disc with the stationary point to which the run converges. Raises UndecidedError if not shown."""
+    """Return the disc with the stationary point to which the run converges, or raise UndecidedError."""
     with ctx.workprec(BITS):
         alpha = C = arb(0)
         for _ in range(steps):
@@ -154,7 +154,7 @@ def is_least(sizes: Sizes, end: End, half: float, far: float) -> bool:
 
 
 def _gain_far_out(sizes: Sizes, far: arb, sign: int) -> arb:
-    """Enclose the gain over all C beyond `far`, of this sign: factors e^(-k C/d_e) are between 0 and that at `far`."""
+    """Enclose the gain over |C| ≥ far, C of this sign: for k > 0, e^(-k |C|/d_e) is between 0 and e^(-k far/d_e)."""
     T, q, _, D, _ = sizes
     P = R = arb(0)
     for v, count in logits(sizes):

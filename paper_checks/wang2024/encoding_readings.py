@@ -18,7 +18,7 @@ SIZES = {"T": 40, "q": 3, "d": 5, "d_e": 34}
 FIGURES = {"T": 200, "q": 3, "d": 5, "d_e": 170}
 ATTENDS = ("tokens", "tokens_and_query")
 POSITIVE = Fraction(1, 100)
-"""The share of d/(2q), the zero predictor's loss, that is left under every reading with fresh encodings."""
+"""Share of the zero predictor's loss, d/(2q), that the least loss exceeds in every reading with fresh encodings."""
 AFRESH = ("signs", "sphere", "gaussian", "harmonic", "simplices")
 """The readings with fresh encodings. Rotations or signed permutations keep their laws, as the set requires."""
 RESOLVED = 0.1
@@ -43,7 +43,9 @@ def every_reading(
     taken: tuple[float, float],
     bound: float,
 ) -> Iterable[tuple[str, Verdict]]:
-    """Yield verdicts: signs have theory's loss, near the floor; the sphere's is above `bound`; all are positive.
+    """Yield verdicts: signs have theory's loss, near the floor; the sphere's is above `bound`; all exceed a level.
+
+    The level is POSITIVE times d/(2q).
 
     `taken` is the loss of signs, with its error, at the best C of the samples' grid, which is not the best of all C.
     """

@@ -51,7 +51,7 @@ fewer_selected_at_test = Finding(
     expect={
         "hypotheses.same_subsets.holds": False,
         **certified("loss", holds=False, trusting="attention/1"),
-        # 7.462994 by counting signs (`by_counting`); by 5/4; and 0.384568 for q = 3.
+        # 7.462994 by counting signs (`by_counting`); this over 5/4; and 0.384568 for q = 3.
         "values.loss_at_test_length": between("7.4625", "7.4640"),
         "values.share_of_answering_nothing": between("5.970", "5.9715"),
         "values_rechecked.share_of_answering_nothing": True,
@@ -78,7 +78,7 @@ fewer_selected_at_the_minimiser = Finding(
     expect={
         "hypotheses.same_subsets.holds": False,
         **certified("loss", holds=False, trusting="attention/1"),
-        # 50.44 ± 0.21 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors; by 5/4.
+        # 50.44 ± 0.21 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors; this over 5/4.
         "values.loss_at_test_length": between("50.23", "50.65"),
         "values.share_of_answering_nothing": between("40.18", "40.52"),
         "values_rechecked.share_of_answering_nothing": True,
@@ -120,7 +120,7 @@ more_selected_at_test = Finding(
     "attend=tokens_and_query alpha=47.41 C=2.835",
     expect={
         "hypotheses.same_subsets.holds": False,
-        # 0.416217 ± 0.000047 by 10⁴ sampled encodings, five standard errors; by 5/12.
+        # 0.416217 ± 0.000047 by 10⁴ sampled encodings, five standard errors; this over 5/12.
         "values.loss_at_test_length": between("0.416170", "0.416264"),
         "values.share_of_answering_nothing": between("0.99880", "0.99904"),
         "values_rechecked.share_of_answering_nothing": False,
@@ -187,7 +187,7 @@ the_schedule_ends_early = Finding(
     "float64; the enclosures of all 100 000 steps, attending to [Z, z_query], have the same digits.",
     command="verify simulate wang2024.population_schedule --full --device cpu",
     expect={
-        # By counting signs and an interpolation of its own: `test_schedule.py`.
+        # `test_schedule.py` computes these by counting signs, with an interpolation of its own.
         "curves.loss_annealed.value.1": between("0.4545", "0.4552"),
         "curves.loss_annealed.value.2": between("0.3884", "0.3889"),
         "curves.loss_annealed.value.3": between("0.3822", "0.3827"),
@@ -233,7 +233,7 @@ descent_ends_at_the_least_loss = Finding(
             f"hypotheses.{label}.holds": True
             for label in ("short_step", "squares_fall", "concave", "falls_at_the_end", "smaller_beyond", "small_step")
         },
-        # By counting signs: `test_figure_findings.py`.
+        # `test_figure_findings.py` computes these by counting signs.
         "values.least_loss": between("0.345", "0.357"),
         "values.step_size_bound": between("26.0", "26.9"),
         "for_all_parameters": "argued",
@@ -276,10 +276,10 @@ the_gap_is_accounted_for = Finding(
         "measurements.finite_time_computed_again.value": between("0.0034", "0.0037"),
         # One run, whose last digits depend on the machine's summation: the interval is wide.
         "measurements.step_noise_simulated.value": between("0.0002", "0.0006"),
-        # Five standard errors of 0.00017.
+        # The value plus and minus five standard errors of 0.00017.
         "measurements.off_the_set_sampled.value": between("0.0007", "0.0025"),
         "measurements.rounding_sampled.value": between("-1e-7", "1e-7"),
-        # Five standard errors of 0.0011, and of 0.0133.
+        # The values plus and minus five standard errors, of 0.0011 and of 0.0133.
         "measurements.loss_on_fresh_samples.value": between("0.141", "0.153"),
         "measurements.loss_measured.value": between("0.085", "0.22"),
     },

@@ -1,11 +1,11 @@
 """The captions of the figures, each a comparison with a verdict: training from the definitions, theory if it applies.
 
-Quick runs are smaller in every size, with the same ratio of the least loss to the zero predictor's, d/(2q); losses
-that a caption states as numbers are taken in proportion to it. Their d_e exceeds T, so that a draw of fixed encodings
-may be linearly independent; the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are those of
-`captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, for a run near the set on
-which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings, each
-with its own draw; one training, as under `full`, does not decide it.
+Quick runs have a smaller T, d and d_e, with nearly the same ratio of the least loss to the zero predictor's, d/(2q);
+losses that a caption states as numbers are taken in proportion to d/(2q). Their d_e exceeds T, so that a draw of fixed
+encodings may be linearly independent; the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
+those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, for a run near the
+set on which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings,
+each with its own draw; one training, as under `full`, does not decide it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +44,7 @@ MANY = ("runs", "steps", "late", "batch_size", "readings")
 BLOCKS = 5
 """The least growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
-"""Accuracy of the enclosure of the least loss on the set, which is only to be positive here."""
+"""Relative accuracy of the enclosure of the least loss on the set, which only has to show that the loss is positive."""
 
 
 @cache
@@ -58,7 +58,7 @@ def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) ->
 
 
 def points(figure: str, full: bool) -> dict[str, int]:
-    """Return settings: the number of validation points, fewer if a figure has several runs, and of readings."""
+    """Return the numbers of validation points and, except in quick runs of Figures 2, 4 and 5, of readings."""
     if figure in ("1", "3"):
         return {"n_test": 20_000 if figure == "1" else 128, "readings": 9}
     return {"n_test": 5000, "readings": 11} if full else {"n_test": 500}
@@ -174,7 +174,7 @@ figure1_one_hot_sgd_is_near_the_recursion = _caption(
 
 
 def _lengths(run: Run, full: bool) -> Verdict:
-    # One training with Figure 1's settings, so at batch 256; its losses are given its matrices.
+    # This is one training with Figure 1's settings, at batch 256: the errors of the losses are those for its matrices.
     quick = {} if full else {s.parameter.name: s.quick for s in load_experiment("wang2024.figure1").settings}
     found = run(**{name: quick[name] for name in MANY if name in quick} | points("1", full) | {"n_test": 5000})
     last = [stochastic_descent(found.settings)[-1]]

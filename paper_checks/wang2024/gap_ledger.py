@@ -4,13 +4,13 @@
   arithmetic, and the enclosure's width. They are not re-checked, unlike a check of wang2024.theorem2 at an ε. With
   one-hot encoding both are 0, the infimum of Lemma 1's loss.
 - `finite_time_computed`: the loss at the end of population gradient descent, by the same schedule from the same start,
-minus the enclosure's upper end.
+  minus the enclosure's upper end.
 - `step_noise_simulated`: the loss on the set at the trained layer's α and C, minus the loss at the end of that descent.
-It
-  comes from one training, so that its error is not known.
+  The layer comes from one training, so that the error of this part is not known.
 - `off_the_set_sampled`: the loss of the matrices trained in float64 minus that of their projections on the set, on the
-same fresh samples.
-- `rounding_sampled`: the excess of training in float32 over the same in float64, on the same draws and fresh samples.
+  same fresh samples.
+- `rounding_sampled`: the loss after training in float32 minus that after training in float64, from the same draws and
+  on the same fresh samples.
 - `chance_sampled`: the remainder, which is chance in the validation set and in the fresh samples.
 
 The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, or, with one-hot
@@ -128,7 +128,8 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
 def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement]:
     """Return the parts, the loss that is split into them, and their sources.
 
-    Raises InputError if nothing is predicted: for one-hot encoding with a start other than 0 or attention to the query.
+    Raises InputError if nothing is predicted: for one-hot encoding with a start other than 0 or attention to the query,
+    and if population descent leaves C ≥ 0.
     """
     from numerics.sparse_token_selection.end_of_training import end_of_training
 
@@ -185,10 +186,10 @@ def judged(found: Mapping[str, Measurement]) -> Verdict:
 
     Population descent has to end above the floor. The finite time, on which the sum of the parts does not depend, has
     to agree in two computations; for stochastic encoding these share the formula of a step, which `test_schedule.py`
-    compares with counting. The parts without the last have to add up to the loss on fresh samples,
-    up to chance. If the parts add up, the last two verdicts test the same difference, the computed minus the sampled
-    loss of α and C, at two resolutions; if they do not, the second detects it. The remainder is shown and decides
-    nothing, because by definition it is chance in both samples.
+    compares with counting. The parts without the last have to add up to the loss on fresh samples, up to chance. If
+    they do, the last two verdicts test the same difference, the computed minus the sampled loss of α and C, at two
+    resolutions. If they do not, the last verdict detects it. The remainder is shown and decides nothing, because by
+    definition it is chance in both samples.
     """
 
     def verdicts() -> list[tuple[str, Verdict]]:

@@ -65,7 +65,7 @@ def exact_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Verd
 
 
 def batch_gradients(instance: Instance, at: Point, *, seed: int, batch_size: int, device: str = "cpu") -> Gradient:
-    """Return the gradients of BATCHES fresh Gaussian batches through the full layer, batches leading."""
+    """Return the gradients of BATCHES fresh Gaussian batches through the full layer; the first axis is the batch."""
     found = sampled_gradient(
         *matrices(instance, at, device),
         instance[1],
@@ -80,8 +80,9 @@ def sampled_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Ve
     """Compare the gradient from fresh Gaussian batches with the recursion, block by block and entry by entry.
 
     Each entry, the coefficient of every identity block and the all-ones direction of W is a mean over
-    BATCHES batches; its difference from theory over its standard error is Student t with BATCHES − 1
-    degrees of freedom. A bound t with false-alarm chance FALSE_ALARM / MOST_COMPARISONS serves for all.
+    BATCHES batches; its difference from theory over its standard error has nearly Student's t distribution with BATCHES
+    − 1 degrees of freedom. One bound on |t|, with the false-alarm chance FALSE_ALARM / MOST_COMPARISONS, serves for
+    all. The loss is compared too.
     """
     if wild := _not_finite(found):
         return Verdict(Outcome.REFUTED, Evidence.SIMULATED, wild)
@@ -161,9 +162,9 @@ def _only_if(verdict: Verdict, sharp: bool) -> Outcome:
 def falls_as_bounded(
     instance: Instance, least_fall: Callable[[float], float], steps: int, device: str = "cpu"
 ) -> Verdict:
-    """Decide whether ℓ_t = 2qL_t/d falls by at least `least_fall(ℓ_t)` at every step of a training from zero.
+    """Decide whether ℓ_t = 2qL_t/d never rises, and falls by at least `least_fall(ℓ_t)`, in a training from zero.
 
-    So it never rises. 1e-12 is allowed for rounding: a loss of size 1 is a mean of squares.
+    1e-12 is allowed for rounding, because a loss is a mean of squares of size 1. The run ends at the first violation.
     """
     _, subset, size, _ = instance
     before, rises, margin = math.inf, -math.inf, math.inf

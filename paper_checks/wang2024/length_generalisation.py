@@ -1,5 +1,4 @@
-"""Length generalisation: sampled losses at two lengths, of layers on the set and of one that fits one draw of
-encodings.
+"""Length generalisation: sampled losses at two lengths, of layers on the set and of a layer that fits one draw.
 
 PyTorch and the simulator are imported by the comparisons as they run.
 """
@@ -44,8 +43,11 @@ class Longer(NamedTuple):
 
 @st.composite
 def longer(draw: st.DrawFn) -> Longer:
-    """Draw a layer; its α, rounded to 1/4, gives each selected token the coefficient 1/q if their logits are C,
-    others' 0."""
+    """Draw a layer.
+
+    Up to rounding to 1/4, its α gives each selected token the coefficient 1/q if the selected tokens' logits are C and
+    the others' are 0.
+    """
     length = draw(st.integers(4, 60 if in_full() else 24))
     subset, C = draw(st.integers(1, min(3, length - 2))), draw(st.fractions(2, 4, max_denominator=2))
     alpha = Fraction(round(4 * (1 + (length - subset) * math.exp(-C) / subset)), 4)
@@ -111,8 +113,8 @@ FIXED_IN_FULL = {"T": 100, "T_test": 200, "q": 3, "d": 5, "d_e": 170, "C": 10}
 def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
     """Decide whether a layer that fits one draw is below `floor` at its own length and above `fresh` at the longer one.
 
-    `floor` and `fresh` are losses, at the two lengths, of the layer with nearly the least loss on fresh draws at this
-    length.
+    `floor` and `fresh` are losses, at the two lengths, of the layer with nearly the least loss on fresh draws at its
+    own length, the shorter one.
     """
     off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"

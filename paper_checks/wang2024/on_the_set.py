@@ -46,7 +46,8 @@ COARSE = Grid(6, 1, EFFORTS[1])
 CLOSE = Grid(8, 1, EFFORTS[2])
 """The slower grid: a cell takes some seconds, and the errors of P and R are about 10⁻⁵."""
 FINE = Grid(10, 4, EFFORTS[-1], terms=2)
-"""The grid with narrow enclosures. Its last coefficient is near the rounding error, and may vanish by symmetry."""
+"""The grid with narrow enclosures. Its last coefficient is near the rounding error, and may vanish by symmetry, so
+the last two are taken."""
 _CLOSEST = 60
 """Number of bisections for the C of the least loss."""
 

@@ -8,8 +8,8 @@ Training begins at a random point off the set. The prediction begins at the near
 where P and R are derived. At the paper's sizes and scale 1/50, α rises later in training than predicted: it is 2.1
 after 5000 steps, and 7.1 is predicted (`verify simulate wang2024.figure1 --full steps=5000 dtype=float32`). The cause
 is the noise of the steps at η = 1, and not the random start. Within 500 steps the noise brings the entries of W[:d, d:]
-to 0.025 in root mean square, from 0 as from the random start, and keeps them there (0.026 after 3000). Let
-a = W[:d, d:] u. The softmax with the additional logits aᵀx_i gives the tokens a mean of about a, which adds about
+to 0.025 in root mean square, from a start at 0 as well as from the random one, and keeps them there (0.026 after 3000).
+Let a = W[:d, d:] u. The softmax with the additional logits aᵀx_i gives the tokens a mean of about a, which adds about
 q·0.025² = 0.0019 to R ≈ 1/T. So α = P/(qR) settles at 0.7 times its value without noise: after 500 steps it is 0.70 and
 0.71 from the two starts, and 0.95 without noise. The slope of C grows with α, so C is later still: 0.41 after 3000
 steps, and 0.69 is predicted.
@@ -42,7 +42,7 @@ def rates_of(settings: Mapping[str, object]) -> Iterator[float]:
 def stochastic_descent(
     settings: Mapping[str, object], alpha: float = 0.0, C: float = 0.0, grid: Grid = COARSE
 ) -> list[OnTheSet]:
-    """Return the population gradient descent of a training with stochastic encodings, from a point of the set."""
+    """Return the population gradient descent of a training with stochastic encodings; a start below 0 is moved to 0."""
     return list(layer_of(settings, grid=grid).descent(max(alpha, 0.0), max(C, 0.0), rates_of(settings)))
 
 
@@ -88,7 +88,7 @@ def _predict_training(result: ExperimentResult) -> Mapping[str, Predicted]:
         lower, upper = layer_of(settings).floor()
         found["least_loss_on_the_set"] = Predicted.level(curves["loss"], lower, upper)
         if lower > 0:
-            # At q = T it is 0, as all tokens are selected.
+            # At q = T the least loss is 0, because all tokens are selected.
             found["1/least_loss_on_the_set"] = Predicted.level(curves["inverse_loss"], 1 / upper, 1 / lower)
     return found
 

@@ -80,10 +80,10 @@ def point_with(theory: Recursion, C_target: float) -> Point:
 def rounding(theory: Recursion, at: Point) -> float:
     """Bound the rounding in an entry of a gradient, simulated or of the theory.
 
-    A summand is at most M = Td (1 + |α|)² in size (a cubature point has norm √(Td), and so has a sample
-    typically; a residual (1 + |α|)√(Td)); it is made in fewer than 100 roundings of relative size EPS, and
-    the sums add fewer than 100 levels. The theory's difference quotients (α − α')/η and (C − C')/η add
-    EPS (|α| + 1)/η and EPS (|C| + 1)/η.
+    A gradient is a sum whose summands are at most M = Td (1 + |α|)² in size: a cubature point has norm √(Td), and so
+    has a sample typically, and a residual has norm (1 + |α|)√(Td). A summand takes fewer than 100 roundings of relative
+    size EPS, and the summation adds fewer than 100. The theory's difference quotients (α − α')/η and (C − C')/η add EPS
+    (|α| + 1)/η and EPS (|C| + 1)/η.
     """
     length, _, size, rate = theory.instance
     magnitude = length * size * (1 + abs(at.alpha)) ** 2
@@ -91,7 +91,7 @@ def rounding(theory: Recursion, at: Point) -> float:
 
 
 def expansion(theory: Recursion, at: Point) -> float:
-    """Return the norm of the recursion's Jacobian in its metric, by central differences (relative error 1e-6)."""
+    """Return the norm of the recursion's Jacobian in the metric (d, T − 1), by differences (relative error 1e-6)."""
     length, _, size, _ = theory.instance
     scale = np.sqrt([size, length - 1])
     step = 1e-5

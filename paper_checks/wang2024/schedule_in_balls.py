@@ -1,6 +1,6 @@
 """Population gradient descent on the set at the figures' sizes, every step enclosed, and the point of the least loss.
 
-A step maps (α, C) to (α − ηf, C − ηg), with the slopes f and g of the loss. The run is enclosed in a rectangle: a
+A step maps (α, C) to (α − ηf, C − ηg), with f = (∂L/∂α)/d and g = (∂L/∂C)/d_e. The run is enclosed in a rectangle: a
 centre, and bounds r_α and r_C of the distances of α and C from it. After a step the distances from the centre's image
 are at most
 

@@ -120,10 +120,10 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
 def path(drawn: Exactly, scales: Scales, steps: int) -> Iterator[tuple[OnTheSet, float]]:
     """Yield the points of gradient descent on the set from zero, and estimates of their errors.
 
-    log P and log R are taken to be off by δ, the last terms of their interpolation. Their slopes are then off by at
-    most 648 δ, by Markov's inequality for a polynomial of degree 9 on a cell of length 1/4. P and R are at most 1.
-    These errors move a step by η times its coefficients, and later steps stretch the move by their Jacobian's norm.
-    Roundings of sums of numbers of size 1 are below 1e-13.
+    log P and log R are taken to be off by δ = `off(C)`, from their enclosures and the last terms of their
+    interpolation. Their slopes are then off by at most 648 δ, by Markov's inequality for a polynomial of degree 9 on a
+    cell of length 1/4. P and R are at most 1. These errors move a step by η times its coefficients, and later steps
+    stretch the move by their Jacobian's norm. Roundings of sums of numbers of size 1 are below 1e-13.
     """
     at = on_the_set.layer(drawn.T, drawn.q, drawn.d, drawn.d_e, drawn.attend == "tokens_and_query", on_the_set.FINE)
     point, off = (0.0, 0.0), 0.0
@@ -270,7 +270,7 @@ loss_of_sampled_layers = Crossing(
     instances=layers(),
     held=_on_the_set,
     theory=loss_on_the_set,
-    # 2000 samples resolve some tenths.
+    # 2000 samples resolve the loss to some tenths.
     planted={"twice the loss": partial(_times, 2.0), "the other attention": _other_attention},
     sizes=("T", "q", "d", "d_e"),
 )
@@ -370,7 +370,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
     """Compare the traces of the two identity blocks with those of the set; half an enclosure's width is rounding.
 
-    The tolerance is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1 α times as much.
+    Agreement is inconclusive if its tolerance is above a fifth of the zero predictor's loss, d/(2q), times max(1, α).
     """
     resolution = layer.d / (10 * layer.q) * max(1, layer.alpha)
 

@@ -56,5 +56,5 @@ def test_the_training_keeps_what_is_claimed(sizes):
 def test_instances_out_of_scope_violate_the_theorem():
     # Three of four selected: 2q > T + 1, and C falls from the start.
     assert violations(Exactly(4, 3, 1, 2, "tokens_and_query", step_size(4, 3, 1, 2))) == {"nonnegative"}
-    # A step some hundred times the curvature's.
+    # A step size far above the largest that the hypotheses allow.
     assert "falls" in violations(Exactly(3, 2, 1, 3, "tokens_and_query", 40.0))

@@ -119,7 +119,7 @@ def test_the_quick_ledgers_theory_by_counting():
     wanted = expect["measurements.finite_time_computed.value"]
     floor, width = (expect[f"measurements.floor{of}_enclosed.value"] for of in ("", "_width"))
     assert float(floor.lower) < least < float(floor.upper + width.upper)
-    # Finite time counts from the enclosure's upper end, which is above the least loss by at most that much.
+    # Finite time counts from the enclosure's upper end, which is above the least loss by at most `above`.
     above = float(floor.upper + width.upper) - least
     assert above < 2.5e-4 and float(wanted.lower) < end - least < float(wanted.upper) + above
     # Within a tenth of it after 400 steps.
@@ -139,7 +139,7 @@ def test_the_turn_of_the_gain_by_counting():
     assert slopes[-1] < -0.1
     wanted = expect["values.least_loss"]
     assert float(wanted.lower) < D / 6 * (1 - math.exp(max(gains))) < float(wanted.upper)
-    # R'' and P'' by second differences: 2 d_e/(d b), where b is largest near the turn.
+    # R'' and P'' by second differences. The bound is 2 d_e/(d b), with b the largest of `bends`, near the turn.
     bends = []
     for before, at, after in zip(counted, counted[1:], counted[2:], strict=False):
         a = at.P / (3 * at.R)

@@ -37,7 +37,7 @@ EXPECTED = {
         figures.figure5_length_to_zero: INCONCLUSIVE,
         figures.figure5_fixed_ends_above: VERIFIED,
         figures.figure5_both_converge: (VERIFIED, INCONCLUSIVE),
-        # At q_test = 5 it never comes below the level, and fixed encodings do.
+        # At q_test = 5 the loss with stochastic encodings never comes below the level, and that with fixed ones does.
         figures.figure5_stochastic_is_quicker: REFUTED,
         figures.figure5_fixed_is_worse_with_q: (VERIFIED, INCONCLUSIVE),
     },

@@ -94,8 +94,9 @@ def test_remainder_does_not_decide_the_verdict():
 @pytest.mark.parametrize(
     "said",
     [
-        # Population descent ends below the least loss; its two computations differ, which the sum does not show,
-        # because the step noise changes by as much; the layer's computed loss is far from the sampled one.
+        # First, population descent ends below the least loss. Then, twice, its two computations differ, which the sum
+        # does not show, because the step noise changes by as much. Last, the layer's computed loss is far from the
+        # sampled one.
         SAID._replace(descent=0.299, again=0.299),
         SAID._replace(descent=5.0),
         SAID._replace(descent=0.42),

@@ -15,8 +15,8 @@ from paper_checks.wang2024.by_softmax import descent_losses
 @pytest.fixture
 def digits():
     before = mp.dps
-    # Beyond η = 2q an error grows by up to |1 − η/q| = 3/2 a step, by 10^282 in 1600 steps at most: in practice
-    # less, as the steps before 500 contract. 400 digits leave more than a hundred.
+    # Beyond η = 2q an error grows by up to |1 − η/q| = 3/2 a step, by 10^282 in 1600 steps at most: in practice less,
+    # because the steps before 500 contract. 400 digits leave more than a hundred.
     mp.dps = 400
     yield
     mp.dps = before
@@ -92,7 +92,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
     run = list(islice(descent_losses(9, 2, 3, repeat(6), mp.exp, mpf), 8001))
     assert min(run) > mpf(1) / 500
     one, other = run[-2:]
-    # It contracts by about 1/150 in two steps: 3000 steps on, the cycle is met to ten digits.
+    # In the end two steps bring the run nearer to the cycle by about 1/150 of the distance: it is met to ten digits.
     assert abs(run[-3] - other) < 1e-10 and abs(one - other) > 1e-4
     wanted = one_hot_findings.may_never_reach.expect["clauses.reached.witness.lowest"]
     # The bound that is certified on a set around the cycle is below the losses on it, and above the text's number.
@@ -102,11 +102,11 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
 
 @pytest.mark.parametrize(("exp", "number"), [(math.exp, float), (np.exp, np.longdouble)])
 def test_the_figures_step_size_reaches_the_level(exp, number):
-    # A long double has 64 bits; on machines without one it is a float.
+    # A long double has a mantissa of 64 bits; on machines without one it is a float.
     run = descent_losses(200, 3, 5, repeat(1), exp, number)
     step, loss = next((step, loss) for step, loss in zip(count(), run, strict=False) if loss <= 1 / 1000)
     assert step == one_hot_findings.figures_step_size_out_of_scope.expect["values.steps_to_epsilon"]
-    # 5·10⁴ contracting steps of some 30 roundings err by less than 10⁻⁹ of the loss; a step lowers it by 4·10⁻⁵ of it.
+    # 5·10⁴ contracting steps of some 30 roundings err by less than 10⁻⁹ of the loss; a step lowers it by 2·10⁻⁵ of it.
     assert 1e-6 < 1 - loss * 1000 < 2e-5
 
 

@@ -1,5 +1,4 @@
-"""Lemma 1 and Theorem 1: two numbers follow the population gradient descent of the full layer: as proved, and as
-trained."""
+"""Lemma 1 and Theorem 1: two numbers describe population gradient descent of the full layer, proved and as trained."""
 
 import math
 from fractions import Fraction
@@ -121,7 +120,7 @@ LONG = [
     {"T": 33, "q": 8, "d": 2, "eta": "1/80", "eps": "1/310"},
     {"T": 29, "q": 7, "d": 3, "eta": "1/180", "eps": "1/180"},
 ]
-"""Their runs have up to 260 442 steps, each followed twice."""
+"""Instances whose runs have up to 260 442 steps, each followed twice."""
 
 
 FAR = [

@@ -74,7 +74,7 @@ def test_against_first_layers(ledger, comparison):
 
 
 def test_a_uniformly_random_span_has_the_mean_that_is_said():
-    # d/(2q) (1 − m/(Td)), (T − 1)/(T − q) times the smallest for m >= d.
+    # The mean is d/(2q) (1 − m/(Td)), which for m >= d is (T − 1)/(T − q) times the smallest loss.
     T, q, d, m = 6, 3, 2, 5
     generator, subsets = torch.Generator().manual_seed(0), linear_measurements.all_subsets(T, q)
     drawn = (linear_measurements.random_measurements("orthogonal", m, T, d, generator) for _ in range(400))
@@ -225,7 +225,7 @@ def test_the_widths_over_the_length():
     """The abstract: Õ(d + q log T) against Ω̃(Td)."""
     found = load_experiment("wang2024.separation").run(lengths=(Fraction(50), Fraction(200)), q=3, d=20)
     widths = {name: [at.value for at in curve.measured] for name, curve in found.curves.items()}
-    # The nets' grows like T: Td (1 − (T−1)/(8(T−q))).
+    # The nets' width grows like T: Td (1 − (T−1)/(8(T−q))).
     assert widths["fully_connected"] == [20 * T * (1 - (T - 1) / (8 * (T - 3))) for T in (50, 200)]
     for name in ("attention_alone", "attention_with_query"):
         short, long = (width - 20 for width in widths[name])

@@ -5,7 +5,8 @@ The layer follows population gradient descent from zero on the invariant set wit
 net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow to any layer
 on the set, and to any net. It returns an interval for the least width at which training ends with at most this loss. At
 all widths tried below the interval the loss is larger, by its enclosure or by two standard errors of the mean over the
-runs; at the upper end it is not. Whether the loss falls with every unit or dimension is not shown.
+runs; at the upper end it is at most this loss, by the same bounds. Whether the loss falls with every unit or dimension
+is not shown.
 """
 
 import math
@@ -44,8 +45,8 @@ Interval = tuple[float, float]
 def least_width(loss: Callable[[int], Interval], level: float, first: int, widest: int) -> Interval:
     """Return an interval with the least width from `first` on at which a loss is at most a level.
 
-    The widths tried are `first`, and 1, 2, 4, … more; then the interval is halved. Raises InputError if the loss
-    at the widest is above the level.
+    The first widths tried are `first`, and then each 1, 2, 4, … more than the one before, up to `widest`; then the
+    interval is halved. Raises InputError if the loss at the widest is above the level.
     """
     ends: list[int] = []
     for side in (0, 1):

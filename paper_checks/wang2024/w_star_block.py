@@ -1,9 +1,9 @@
 r"""The W* block: training with one-hot encoding moves W along I − 11ᵀ/T and V along (I, 0), from zero or elsewhere.
 
-If W[:d, d:] = 0 and V[:, d:] = 0, the loss depends on X through E x_i x_jᵀ = δ_ij I alone. With attention p and the
-target Xy/q it is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), where R = E Σ p_i² and P is the
-mean attention on all selected tokens. Write V_x = αI + N with tr N = 0, so that ‖V_x‖² = dα² + ν with ν = ‖N‖². So for
-any start with such blocks and W = C(I − 11ᵀ/T) + 1vᵀ in the positional block,
+If W[:d, d:] = 0 and V[:, d:] = 0, the loss depends on X through E x_i x_jᵀ = δ_ij I alone. With attention p, V_x =
+V[:, :d] and the target Xy/q it is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), where R = E Σ
+p_i² and P is the mean attention on all selected tokens. Write V_x = αI + N with tr N = 0, so that ‖V_x‖² = dα² + ν with
+ν = ‖N‖². So for any start with such blocks and W = C(I − 11ᵀ/T) + 1vᵀ in the positional block,
 
     α' = α − η(αR − P/q),    N' = (1 − ηR) N,    C' = C − η/(T−1) ∂_C ½ ((dα² + ν) R − 2dαP/q),
 

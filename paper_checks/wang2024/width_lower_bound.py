@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ROUNDING = 1e-12
-"""A conditional variance is a sum of at most 10³ squares below 1, of residuals off by 10⁻¹⁵ or so."""
+"""Bound on the rounding of a conditional variance: a sum of at most 10³ squares below 1, of residuals off by 10⁻¹⁵
+or so."""
 FOUND = 1e-5
-"""L-BFGS ends at relative slopes of 10⁻⁵ or so, whose squares are its excess over a minimum."""
+"""Tolerance of a loss at which L-BFGS ends: at relative slopes of 10⁻⁵ or so, whose squares are its excess over a
+minimum."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
 ODD_PART_MONOTONE = ("relu", "gelu", "silu", "square", "cubic")
 ON_AN_INTERVAL = (*STRICTLY_MONOTONE, *ODD_PART_MONOTONE, "sine")
-"""Activations for which, tuple by tuple, these units are enough: m + 1, 2m + 1, or m for m measurements."""
+"""Activations for which m + 1, 2m + 1 and m units, in the order of the three tuples, are enough for m measurements."""
 
 
 def bound(T: int, q: int, d: int, m: int) -> float:
@@ -50,10 +52,11 @@ def bound(T: int, q: int, d: int, m: int) -> float:
 
 
 def not_below(least: float, measured: Measurement, *, comparisons: int, resolution: float = 0.05) -> Verdict:
-    """Decide whether a loss is not below the smallest one by more than chance, `comparisons` sharing the false alarm.
+    """Decide whether a loss is not below the smallest one by more than chance.
 
-    The verdict is inconclusive if the loss may be below, and chance could hide more than a share `resolution` of the
-    smallest loss. A loss that is infinite or not a number is refuted.
+    The false-alarm chance is shared by `comparisons` comparisons. The verdict is inconclusive if the loss may be below,
+    and chance could hide more than a share `resolution` of the smallest loss. A loss that is infinite or not a number
+    is refuted.
     """
     off = chance(measured, comparisons)
     evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED
@@ -170,7 +173,7 @@ def best_measurements(T: int, d: int, m: int, device: str = "cpu") -> "Tensor":
 
 @lru_cache(maxsize=256)
 def descended(drawn: Drawn, device: str) -> tuple[float, Measurement]:
-    """Return the loss of the measurements that the proof names, and the loss where descent over all of them ends."""
+    """Return the loss of the measurements that the proof names, and the loss where descent over measurements ends."""
     from numerics.sparse_token_selection.linear_measurements import all_subsets, conditional_variance
 
     T, q, d, m, _, own = drawn
@@ -207,7 +210,7 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.first_layer_readings")
     T, q, d, m = (6, 3, 2, 5) if full else (4, 2, 2, 3)
     samples, least = (1_000_000 if full else 20_000), bound(T, q, d, m)
-    # With multiples 30 apart a measurement is nearest to a wrong one with chance 10⁻⁵⁰; with 4, one time in 20.
+    # With multiples 30 apart a measurement is nearest to a wrong multiple with chance 10⁻⁵⁰; with 4, one time in 20.
     exact = [("one_more", name, 0) for name in STRICTLY_MONOTONE]
     exact += [("pairs", name, 0) for name in ODD_PART_MONOTONE] + [("none_more", name, 30) for name in ON_AN_INTERVAL]
     near = [("none_more", name, spacing) for name in ("linear", "relu") for spacing in (1, 4)]

@@ -34,8 +34,8 @@ def adam():
 def newton():
     """Return the points where Newton's method ends from random starts, all of them at once, in NumPy.
 
-    The loss is ∫ p² dμ with p = ∏(1 − a_l s), μ by its moments; its slope in a_l is −2 ∫ s p p_l dμ with p_l = p but
-    for a factor, and the second derivatives follow.
+    The loss is ∫ p² dμ with p = ∏(1 − a_l s), μ by its moments; its slope in a_l is −2 ∫ s p p_l dμ with
+    p_l = p/(1 − a_l s), and the second derivatives follow.
     """
     moments = np.array([float(moment) for moment in trace_moments(2 * L, N, D)])
     a = np.random.default_rng(0).uniform(0, 3, (STARTS, L))

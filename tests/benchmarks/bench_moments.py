@@ -28,7 +28,7 @@ def merging():
 
 
 def pairings():
-    """Count by compiled enumeration how many of the (2k − 1)!! pairings leave a number of free row and column indices.
+    """Return E tr (XXᵀ)^k as a function of k: compiled code counts all (2k − 1)!! pairings by their free indices.
 
     tr (XXᵀ)^k is a cycle of 2k entries of X; the entries at 2i − 1 and 2i share a row, those at 2i and 2i + 1 a column.
     Entries that are paired have both indices in common.

@@ -7,7 +7,7 @@ from tests.outside import FAMILIES, statements
 from tests.outside.proved import longest, proofs
 
 SECONDS = 10
-"""The most that a search for a counterexample may take."""
+"""Time limit of a search for a counterexample, in seconds."""
 
 
 def measured(family):

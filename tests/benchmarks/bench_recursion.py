@@ -34,7 +34,7 @@ def instances(count):
 
 
 def loop(T, q, d, eta, steps):
-    """Iterate one instance with NumPy scalars."""
+    """Return the loss of one instance after some steps, with NumPy scalars."""
     T, q, d, eta = map(np.float64, (T, q, d, eta))
     a = C = np.float64(0)
     by_a, by_C = eta / q, eta * d / (q * (T - 1))
@@ -206,7 +206,7 @@ def bench_steps_to_epsilon(pair):
     counted = run(REACHED, 200, 3, 5, 0.002)
     found = steps_to(Fraction(1, 10**4))
     assert found.lower <= counted <= found.upper
-    # The lower end of the certified number of steps, over the upper end of the number that is reached step by step.
+    # The ratio is the lower end of the certified number of steps over the upper end of the number for the higher level.
     times = steps_to(LEVEL).lower / found.upper
     pair(
         "steps to ε = 10^-9, T = 200, q = 3, d = 5, η = 1/500",

@@ -17,7 +17,7 @@ HOW = (
 
 @cache
 def measured():
-    """Return the number of examples for each canary by seed 0 and, for each further seed, ours and the plain way's."""
+    """Return for each seed from 0 on the numbers of examples for all canaries: ours, and the plain way's."""
     tried = [pair for pair in canaries() if pair[0].id not in COSTLY]
 
     def one_seed(seed):

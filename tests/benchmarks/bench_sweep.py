@@ -15,7 +15,7 @@ def bench_growth_with_points(growth):
 
     def swept(points):
         found = verify.sweep(theorem, {"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
-        # Its claims are in words, which no instance decides; their steps are evaluated.
+        # Its claims are in words, which no instance decides; its steps are evaluated.
         assert found.counts == {"inconclusive": points}
 
     def checked(points):

@@ -60,9 +60,10 @@ def pair(request, benchmark, stored):
     """Time three ways in turn: the definition and the best plain way before each round of ours.
 
     A peer is a callable, or a dict of callables by name: the fastest of them here is timed, and the note names it.
-    Without `best` the definition is the best plain way. `best_times` and `definition_times` are the numbers of runs of
-    a peer that do the same work. A ratio is a peer's time over ours; that of the best plain way must be at least
-    `reach`. With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most `reach`.
+    Without `best` the definition is the best plain way. `best_times` and `definition_times` are the numbers of a peer's
+    runs that do the work of one of ours. A ratio is a peer's time over ours; that of the best plain way must be at
+    least `reach`. With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most
+    `reach`.
     """
 
     def run(
@@ -149,7 +150,7 @@ def growth(benchmark, stored):
 
 
 def _slope(line):
-    """The exponent of a power law through the upper half of the points, by least squares."""
+    """The exponent of a power law through the upper half of the points, by least squares; None for one point."""
     upper = [(math.log(x), math.log(y)) for x, y in line[(len(line) - 1) // 2 :]]
     if len(upper) < 2:
         return None

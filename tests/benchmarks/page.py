@@ -69,7 +69,7 @@ def machine_of(info):
 
 
 def file_of(row):
-    """Return the name of a row's file: its benchmark's, and its device's."""
+    """Return the name of a row's file, made of the names of the benchmark and of the device."""
     words = f"{row['name'].rpartition('/')[2]}_{row['device']}".lower().replace("bench_", "").replace(".py::", "_")
     return f"{re.sub('[^a-z0-9]+', '_', words)}.json"
 

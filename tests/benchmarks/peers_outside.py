@@ -3,7 +3,7 @@
 `python -m tests.benchmarks.peers_outside z3 > tests/outside/z3.json` after `pip install z3-solver`, and the same with
 cvc5. Square roots are new symbols with their definitions; functions that a solver lacks are uninterpreted (a model of
 these is no counterexample); sums, products, factorials, binomial coefficients, limits and recursions are not expressed.
-Each statement has a process of its own, which is killed after SECONDS of its time.
+Each statement has a process of its own, which is killed after SECONDS of processor time.
 """
 
 import importlib

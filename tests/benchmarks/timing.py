@@ -22,7 +22,7 @@ def median_seconds(work: Callable[[], object], times: int) -> float:
 
 
 def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
-    """Return a callable that does the work and, on a card, waits until the card has finished."""
+    """Return a callable that does the work and, on a GPU, waits until the GPU has finished."""
     import torch
 
     def run() -> None:

@@ -39,7 +39,7 @@ def assert_resumes(command: list[str], folder: Path) -> None:
     broken.send_signal(signal.SIGKILL)
     broken.communicate(timeout=60)
     assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
-    # The killed process leaves its lock and perhaps half of a checkpoint; neither hinders the next one.
+    # The killed process leaves its lock and perhaps half of a checkpoint; neither hinders the next process.
     assert len(list(unfinished.glob("*.pt"))) == 1
     found = json.loads(begin(folder / "broken").communicate(timeout=300)[0])
     assert not unfinished.exists()

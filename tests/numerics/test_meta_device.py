@@ -1,6 +1,6 @@
 """Models, losses and trainers take a step on PyTorch's meta device, where a tensor of another device is refused.
 
-A tensor that is made on the CPU inside them would fail on a card: here it fails without a card.
+A tensor that is made on the CPU inside them would fail on a GPU: here it fails without a GPU.
 """
 
 import pytest
@@ -17,7 +17,7 @@ from numerics.sparse_token_selection.experiments import ground_truth
 
 
 class OneDevice(TorchDispatchMode):
-    """Refuse operations on tensors of two devices, as a card does; allow copies and 0-dimensional tensors."""
+    """Refuse operations on tensors of two devices, as a GPU does; allow copies and 0-dimensional tensors."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         parts = [part for part in tree_leaves((args, kwargs)) if isinstance(part, torch.Tensor) and part.ndim]

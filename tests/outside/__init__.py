@@ -1,4 +1,4 @@
-"""Statements by others in a line, true and false: they measure the provers and are never changed in their favour."""
+"""One-line statements of others, true and false: they measure the provers, and are never changed to help them."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -28,11 +28,11 @@ class Outside:
     step: int = 0
     """The step at which the witness violates a false statement along a recursion."""
     violated_percent: float = 0.0
-    """The share of draws inside its hypotheses that violate a false statement, as `measure` counts them."""
+    """The percentage of draws inside a false statement's hypotheses that violate it, as `measure` counts them."""
 
     @property
     def family(self) -> str:
-        """Return the name of the file that holds it."""
+        """Return the name, without `.toml`, of the file that holds the statement."""
         return self.id.partition("/")[0]
 
 

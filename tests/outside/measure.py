@@ -28,7 +28,7 @@ def inside(outside: Outside, most: int = MOST):
 
 
 def violated_percent(outside: Outside) -> tuple[float, int]:
-    """Return the percentage of draws inside the hypotheses that violate a statement, and the number of draws."""
+    """Return the percentage of draws inside the hypotheses that violate a statement, and the number of these draws."""
     found = [violated for _, violated in islice(inside(outside), DRAWS)]
     return 100 * sum(found) / len(found), len(found)
 

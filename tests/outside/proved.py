@@ -40,7 +40,10 @@ class Proved(NamedTuple):
 
 
 def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
-    """Return the size and seconds of each claim's proof; None if the re-checker accepts no proof of some claim."""
+    """Return the size and seconds of each claim's proof.
+
+    Return None if the statement cannot be read, has no example, or has a claim without an accepted proof.
+    """
     try:
         statement = statement_of(outside.statement)
     except InputError:

@@ -1,9 +1,11 @@
 """A second reader of statements in a line, which uses no part of `verify`: values are fractions or have 60 digits.
 
+A violation at a drawn instance is confirmed with 1500 digits.
+
 A draw takes each parameter from its domain: a bounded one uniformly; x > a and x >= a as a plus a magnitude that is
-log-uniform from 1/1000 to 1000; x < b likewise; a real one as such a magnitude with a random sign; integers n >= a as
-a - 1 plus the integer part of a log-uniform number from 1 to 1000. A hypothesis SYMBOL == EXPRESSION gives the symbol
-its value.
+log-uniform from 1/1000 to 1000; x < b and x <= b as b minus one; a real one as such a magnitude with a random sign;
+integers n >= a as a - 1 plus the integer part of a log-uniform number from 1 to 1000. A hypothesis SYMBOL == EXPRESSION
+gives the symbol its value.
 """
 
 import ast
@@ -174,7 +176,7 @@ class Statement:
         return arithmetic | numbers
 
     def in_scope(self, values):
-        """Return whether the hypotheses hold at values; the domains are not looked at."""
+        """Whether the hypotheses hold at values; the domains are not checked."""
         return not any(_fails(relation, values, weak=True) for relation in self.hypotheses)
 
     def violations(self, values, steps):
@@ -224,7 +226,7 @@ def _free(node):
 
 
 def _fails(relation, values, *, weak):
-    """Return whether a relation fails by more than rounding; a strict one fails at equality if it is exact or weak.
+    """Whether a relation fails by more than rounding; a strict one fails at equality if values are exact, or if `weak`.
 
     Hypotheses are weak: equality up to rounding fails a strict hypothesis, but violates no strict claim.
     """

@@ -9,7 +9,7 @@ from tests.outside.test_language import FALSE, TRUE
 from verify.evaluation.numerical.suspects import suspects
 
 RARE = 0.1
-"""Per cent: statements that fewer draws inside the hypotheses violate are searched in every run."""
+"""A percentage: false statements that fewer of the draws inside their hypotheses violate are searched in every run."""
 EVALUATED = int(os.environ.get("EVALUATED", "100000"))
 """Points at which a true statement is evaluated; the environment may ask for more."""
 
@@ -39,7 +39,7 @@ def test_a_false_one_falls_at_each_seed(each, seed):
     assert found.counterexample is not None
     result = verify.check(each.statement, found.counterexample, seconds=60)
     (clause,) = (c for c in result.clauses if c.label == found.clause.label)
-    # A sum of many large binomials has a margin that no certificate may have.
+    # The margin of a sum of many large binomials has more digits than a certificate may have.
     assert clause.outcome == "refuted"
     assert clause.evidence == "certified" or "more than 20000 digits of a number" in clause.unchecked
 

@@ -16,7 +16,8 @@ TRUE = [each for each in ALL if each.true]
 FALSE = [each for each in ALL if not each.true]
 DRAWN = 200
 SOME = 50
-"""The number of draws of statements that take longer (sums, products, recursions) or whose hypotheses rarely hold."""
+"""The number of draws of statements that take longer (sums, products, recursions) or have several hypotheses, which
+rarely hold."""
 
 OUTCOMES = {"proved", "not proved", "not expressed", "out of time"}
 """The outcomes of z3 that `tests/benchmarks/peers_outside.py` records."""

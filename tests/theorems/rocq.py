@@ -44,7 +44,7 @@ class Area:
         return [*self.path.rglob("*.v"), *(self.path.parent / SHARED).rglob("*.v")]
 
     def copied(self, folder, **changes):
-        """Copy the area's `.v` files; `recursion=(old, new)` replaces a text that occurs once in recursion.v."""
+        """Copy the area's and the shared `.v` files; `recursion=(old, new)` replaces one text in recursion.v."""
         for path in self.files():
             text = path.read_text(encoding="utf-8")
             old, new = changes.get(path.stem, ("", "")) if path.is_relative_to(self.path) else ("", "")
@@ -84,7 +84,7 @@ class Area:
         return "\n".join(lines)
 
     def checked(self, folder):
-        """Return the axioms that the checker lists for all files, which are compiled; None if it refuses one."""
+        """Return the axioms that Rocq's checker lists for the area's compiled files, or None if it refuses a file."""
         refused, axioms = checked(folder, packages.options(Sources(folder)), [*map(self.module, self.sources())])
         return None if refused else axioms
 

@@ -28,9 +28,9 @@ COSTLY = (
     *("wang2024.separation", "wang2024.theorem2"),
 )
 SURVIVED, FEW = 100, 12
-"""Instances that a theorem must survive, and that a costly one must. The recorded run refuted 177 false variants within
-89 instances, all but three of them within 12, and an audit all of them within 119: an error that only later instances
-would refute is not looked for."""
+"""Numbers of instances that a theorem must survive, and that a costly theorem must. The recorded run refuted 177
+false variants within 89 instances, all but three of them within 12, and an audit all of them within 119. An error
+that only later instances would refute is not found."""
 LONG_SEARCHES = (
     *COSTLY,
     *("ahn2023.label_attention", "ahn2023.printed_layers", "ahn2023.theorem2", "ahn2023.theorem4"),
@@ -56,8 +56,9 @@ UNSCANNED = {
     "wang2024.least_loss_without_the_query": least_loss_without_the_query.ENCLOSED,
     "wang2024.negative_scales": (negative_scales.LARGER_GAIN,),
 }
-"""Hypotheses that no search decides, because an enclosure takes seconds. The conditions and canaries of these theorems
-are searched without them; their claims are in words, and are evaluated by `check` and `prove`."""
+"""Hypotheses that no search decides, because an enclosure takes seconds. The conditions and canaries of these
+theorems are searched without these hypotheses. The theorems' claims are in words, and are evaluated by `check` and
+`prove`."""
 DECIDED = [name for name in ids("theorem") if name not in UNSCANNED]
 
 pytest_plugins = ["pytester"]
@@ -150,7 +151,7 @@ def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted
 
 
 def part(statement, label):
-    """Return the statement of the claims, and of the clause of a label."""
+    """Return the statement with its claims and, of its steps, only the one of a label."""
     return statement.alone(*statement.claims, *(step for step in statement.steps if step.label == label))
 
 
@@ -228,7 +229,8 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
 def test_extensions_beyond_hypotheses_apply():
     known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.extensions]
     assert "wang2024.theorem1" in {theorem.id for theorem in known}
-    # Which theorem extends a hypothesis depends on the instance, so one with few tokens in many dimensions is added.
+    # Which theorem extends a hypothesis depends on the instance, so an instance with few tokens in many dimensions is
+    # added.
     instances = {theorem.id: [theorem.example] for theorem in known}
     instances["wang2024.theorem1"].append({"T": 5, "q": 2, "d": 10, "eta": "1/2000", "eps": "1/200"})
     for theorem in known:

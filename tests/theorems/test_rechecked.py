@@ -25,7 +25,7 @@ SIZES = (20, 3, 1, Fraction(1, 50), 0)
 
 
 def exact_dimension():
-    """Return a certificate that some number of dimensions is enough, where one dimension fewer is not."""
+    """Return a certificate that the least sufficient number of dimensions is enough."""
     found = least_encoding_dimension.evaluate(*map(Fraction, SIZES))
     least = int(getattr(found, "upper", found))
     clause = Inequality("enough", sp.Ge(d_e, least_encoding_dimension(*map(sp.Rational, SIZES))))

@@ -5,7 +5,7 @@ import time
 
 
 class Clock:
-    """A clock that advances by `tick` at each look and when a test advances it; it also replaces the system's timer."""
+    """A clock that advances by `tick` at each look and by seconds that a test adds; it can replace the system's."""
 
     def __init__(self, tick=1e-4):
         self.tick, self._now, self._due, self._again = tick, 1000.0, None, 0.0

@@ -27,7 +27,7 @@ def _own_primitives():
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
-    # New modules stand at the end.
+    # New modules stand at the end of `sys.modules`.
     for name in list(itertools.takewhile(lambda name: name != newest, reversed(sys.modules))):
         if name.startswith("lemmascope_user_"):
             del sys.modules[name]
@@ -103,9 +103,9 @@ def cli(capsys):
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A stand-in for PyTorch with a card or without, which records the precisions of products that it is given.
+    """Return a function that replaces PyTorch by a stand-in, with or without a GPU.
 
-    The real one takes seconds to import.
+    The function returns the list of the precisions of float32 products that are set. PyTorch takes seconds to import.
     """
 
     def build(*, card):

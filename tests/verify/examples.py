@@ -1,4 +1,4 @@
-"""An example and evaluations of claims in words for tests' theorems, where any example and evaluation will do."""
+"""An arbitrary example, and arbitrary evaluations of claims in words, for the theorems of tests."""
 
 from verify import Evaluation, Trial
 

@@ -88,7 +88,7 @@ def test_the_systems_alarm_ends_a_computation():
     started = time.monotonic()
     with pytest.raises(OutOfTimeError, match="the time ran out"):
         ended(started + 0.1, spin, 60.0)
-    # On an idle machine it takes 0.101 s.
+    # On an idle machine the call takes 0.101 s.
     assert 0.1 <= time.monotonic() - started < 0.31
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
@@ -263,7 +263,7 @@ def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_e
     theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
     started = clock.now
     (need,) = verify.necessity(theorem, seconds=1).hypotheses
-    # The search finds a violation, although the example has no value in that time.
+    # The search finds a violation, although the example has no value of m in that time.
     assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and clock.now - started < 2.5
 
 

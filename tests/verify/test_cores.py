@@ -1,4 +1,4 @@
-"""Each piece of work is done once, whatever the number of cores, and a failure is reported."""
+"""Each piece of work is done once, whatever the number of cores, and an error of a piece is raised."""
 
 import threading
 

@@ -44,7 +44,7 @@ def test_answers_come_in_order(tmp_path):
 
 def test_calls_after_the_first_sufficient_answer_are_not_begun(tmp_path):
     calls = ((number, tmp_path) for number in range(2000))
-    # The third answer is ready before the first; it is sufficient, so no later call is needed.
+    # The third answer, 4, is sufficient, so no later call is needed.
     found = list(Workers(2).in_order(squared, calls, lambda square: square >= 4))
     assert found == [0, 1, 4]
     assert len(list(tmp_path.iterdir())) < 200
@@ -58,7 +58,7 @@ def test_an_error_is_raised_in_its_place():
 
 
 class _ExecutorManagerThread(threading.Thread):
-    """A thread with the name of joblib's, which raises an error."""
+    """A thread that raises an error; its class has the name of joblib's."""
 
     def __init__(self, error):
         super().__init__()

@@ -18,7 +18,7 @@ PLUGIN = "verify/reports/pytest_plugin.py"
 
 
 def _literal(call):
-    """Return the module that an `import_module` or `__import__` call names, as far as it is a literal."""
+    """Return the literal name, or its literal beginning, in an `import_module` or `__import__` call; otherwise None."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name not in {"import_module", "__import__"}:
         return None
@@ -29,7 +29,7 @@ def _literal(call):
 
 
 def _imported(node, package):
-    """Return the modules that a node imports, with their full names; `package` is the list of the file's packages."""
+    """Return the full names of the modules that a node imports; `package` is the file's package as a list of names."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):

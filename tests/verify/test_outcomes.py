@@ -80,7 +80,7 @@ def test_the_ends_of_an_enclosure_in_json_still_enclose_it(first, second):
     written = json_number(Enclosure(low, high), 5)
     ends = [Fraction(end) for end in (written["lower"], written["upper"])]
     assert ends[0] <= low and high <= ends[1]
-    # 5 digits: each end moves by less than one unit of the fifth.
+    # 5 digits: each end moves by less than one unit of the fifth digit.
     assert low - ends[0] <= abs(low) / 10**4 and ends[1] - high <= abs(high) / 10**4
 
 
@@ -120,8 +120,8 @@ def test_a_list_has_a_list_beside_it():
     ids=["small", "large", "integer", "enclosure"],
 )
 def test_numbers_of_thousands_of_digits_are_written(value):
-    # Python converts no integer of more than 4300 digits by itself; x**20 at x = 1e-400 has 8000, and exp(-x) at
-    # x = 10^6 an enclosure with the denominator 2^1442695.
+    # By default, Python converts no integer of more than 4300 digits to text. Longer ones occur: x**20 at x = 1e-400
+    # has 8000 digits, and exp(-x) at x = 10^6 has an enclosure with the denominator 2^1442695.
     json.dumps(json_numbers({"n": value}))
     assert number_text(value)
 
@@ -211,7 +211,7 @@ PROVED, CERTIFIED, COMPUTED = Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMP
         ([(V, PROVED, None), (R, CERTIFIED, 128)], R, CERTIFIED),
         ([(R, CERTIFIED, 64), (U, None, None)], R, CERTIFIED),
         ([(V, PROVED, None), (U, None, 4096)], U, None),
-        # A clause that is called verified without evidence adds none to the headline.
+        # If a clause is called verified without evidence, the headline has no evidence.
         ([(V, PROVED, None), (V, None, None)], V, None),
     ],
 )

@@ -17,7 +17,7 @@ NAMES = verify.__all__
 
 
 def sections(text):
-    """Return the summary, and the body of each section."""
+    """Return the body of each section by its name; the text before the first section has the name ''."""
     lines = inspect.cleandoc(text).split("\n")
     found, name = {"": []}, ""
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

@@ -7,8 +7,8 @@ For any positive nodes x_1 … x_n let π(x) = ∏ (1 − x/x_i)², so that π(0
 
 and the subtracted term on the left is a polynomial, because (1 + cx) π has no linear term: its mean is a lower bound.
 With one more factor 1 − x/x₀ in π, c grows by 1/x₀ and both inequalities are reversed for x ≥ x₀, which gives upper
-bounds. The bounds hold at any nodes. The nodes used are the roots of the orthogonal polynomial of the moments, at which
-the bounds are those of Gauss and Radau quadrature; they are computed in floating point.
+bounds. The bounds hold at any nodes. The nodes used are the roots, computed in floating point, of the orthogonal
+polynomial of the moments; at the exact roots the bounds are those of Gauss and Radau quadrature.
 """
 
 from collections.abc import Sequence

@@ -7,7 +7,8 @@ over them depends only on z = β²/|v|². With v = e_1 the least value is the su
     F_1: least of B u² + 2Cβuτ + Lβ²τ² + 1 + 2(βu + τ) + g(βu + τ)²    over u = u_11, τ = τ_1,
     F_j: least of h y² + 1 + 2βy + g z y²                              over y = u_jj, j ≥ 2;
 
-the other entries are 0, and add positive definite forms to the loss. Here G = n + d + 1 and
+the other entries of the columns add positive definite forms to the loss, and are 0 at its least value. Here G = n + d +
+1 and
 
     g = G/n, h = 1/n, B = E S_11² = (n+2)/n, C = E S_11 tr S = d + 2/n, L = E (wᵀSw)² = (n+2)d(d+2)/n.
 

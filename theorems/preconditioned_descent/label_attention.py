@@ -14,7 +14,7 @@ so that f = E tr p(S)² − 2 t a c + t² a² E (w*ᵀ u w*)² w*ᵀ S² w*, and
 At Theorem 3's minimum a + b and a b are rational (`two_layer_minimum`), and a² = (a + b) a − a b makes c affine in a,
 c = α + β a. The two orders of the steps give c_1 and c_2; their sum and product are rational functions of n and d, and
 positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss, the
-best t by c²/E (w*ᵀ u w*)² w*ᵀ S² w*.
+best t by c² divided by E (w*ᵀ u w*)² w*ᵀ S² w*.
 
 Theorem 3 says that the gradient in all A_l vanishes, which is true. The gradient in all entries of P and Q does not.
 
@@ -100,7 +100,7 @@ _SQUARE = d**6 * n**6 * (d - n) ** 2
 
 
 def derived_forms() -> Forms:
-    """Return c, its parts at the minimum and those of its product over both orders, and the coefficient of t²."""
+    """Return c, its parts at the minimum and those of its product over both orders, and the coefficient of t² a²."""
     coupling = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
     quotient, left = (
         part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(coupling, a), sp.Poly(a**2 - total * a + prod, a))

@@ -74,7 +74,7 @@ def _in_orders(L: Fraction, n: Fraction, d: Fraction, scale: Fraction) -> list[t
 
 
 def _about(matrix: flint.arb_mat) -> float:
-    """Return about the least eigenvalue."""
+    """Return an approximation of the least eigenvalue."""
     return float(np.linalg.eigvalsh([[float(x.mid()) for x in row] for row in matrix.tolist()])[0])
 
 

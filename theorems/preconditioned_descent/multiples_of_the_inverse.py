@@ -15,8 +15,8 @@ every other critical point has two equal a_l. None of these is a local minimum: 
 
     f changes by −2 e² ∫ s² (p/(1 − a s))² dμ + O(e⁴).
 
-With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all degrees below m in the
-measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
+With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all polynomials of degree < m in
+the measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
 multiplicities along the line (Ghizzetti and Ossicini, as we recall it). This would give 2^{L−1} critical points up to
 permutations; here it is shown for L ≤ 3 only.
 

@@ -224,7 +224,7 @@ ARGUMENT = (
 
 
 def _least(preconditioner: sp.Expr) -> Trials:
-    """Return trials of: A has the least f, with the eigenvalue `preconditioner` at each eigenvalue of Σ."""
+    """Return trials of: A has the least f. `preconditioner` is A's eigenvalue, in n, Σ's eigenvalue and t = tr Σ."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         given = instance["eigenvalues"]

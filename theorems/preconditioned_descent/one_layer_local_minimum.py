@@ -15,16 +15,16 @@ With v_1 = 1 fixed by scaling, half the second derivative at the point is a sum 
     λ³ (n+2)/n (u_11 − κ β)² + (λ ℓ²/n)(u_22 + n β/λ)² + (λ² a² V − n ℓ²) β²/λ + (λ² ℓ/n) u_12² + (λ² ℓ (n+2)/n) u_21²
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
 
-where V is the mean square of the residual in the regression of wᵀSw on S_11. The factor of β² is positive if and only
-if n ℓ² < λ² a² V, which holds for few examples or small ℓ: for n = 1 at every ℓ ≤ λ, and at ℓ = λ only for n = 1. The
-last factor is (λ − ℓ) K, K > 0. At ℓ = λ rotations of the tokens and w* preserve the law: one of them takes v_2 to 0,
-and the rest of the sum is positive definite. If λ and ℓ are exchanged, so that the point is at the smaller eigenvalue,
-the last factor is −(λ − ℓ) K', K' > 0, and for ℓ < λ the point is a saddle.
+where κ = a (n t + 2λ)/((n + 2) λ), and V is the mean square of the residual in the regression of wᵀSw on S_11. The
+factor of β² is positive if and only if n ℓ² < λ² a² V, which holds for few examples or small ℓ: for n = 1 at every
+ℓ ≤ λ, and at ℓ = λ only for n = 1. The factor of v_2² is (λ − ℓ) K, K > 0. At ℓ = λ rotations of the tokens and w*
+preserve the law: one of them takes v_2 to 0, and the rest of the sum is positive definite. If λ and ℓ are exchanged, so
+that the point is at the smaller eigenvalue, this factor is −(λ − ℓ) K', K' > 0, and for ℓ < λ the point is a saddle.
 
 For any d, by hand, the same point at the largest eigenvalue λ_k is a local minimum if n Σ_{j≠k} λ_j² < λ_k² a_k² V, and
 f exceeds its least value there by Σ_{j≠k} λ_j² a_j: each j ≠ k has its own square (u_jj + n β/λ_k)² and its own v_j².
 At d = 3 `paper_checks` compares this with quadrature; the statement is for d = 2. With more examples there can be local
-minima at β ≠ 0 instead (`paper_checks.ahn2023.label_in_Q`).
+minima at β ≠ 0 instead (`paper_checks.ahn2023.label_in_q`).
 
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """

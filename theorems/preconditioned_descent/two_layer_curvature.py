@@ -11,13 +11,13 @@ matrix H of second derivatives along (x, y). The inner products of the parts of 
 
     tr V tr W/d,    (tr V Wᵀ + tr V W)/2 − tr V tr W/d,    (tr V Wᵀ − tr V W)/2.
 
-*For each kind* the last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive, as m_2 m_4 > m_3² (`two_layer_minimum`). The
-determinant D of H is U + W a, where the numbers U and W depend only on σ = a + b and π = ab; with the steps exchanged,
-D is U + W b. At the least point σ and π are rational functions of d and n, and so are
+*For each kind* the last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive because m_2 m_4 > m_3²
+(`two_layer_minimum`). The determinant D of H is U + W a, where the numbers U and W depend only on σ = a + b and π = ab;
+with the steps exchanged, D is U + W b. At the least point σ and π are rational functions of d and n, and so are
 
     D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW²,
 
-which are positive for all d and n: so is D in either order, and H is positive definite. For multiples of I this is in
+which are positive for all d and n. So D > 0 in either order, and H is positive definite. For multiples of I this is in
 `two_layer_minimum`, which also shows that the gradient over all A_0 and A_1 vanishes. So f has a strict local minimum
 there. Over symmetric A_0 and A_1 it is global (`theorem2`); over all A_0 and A_1 this is open. `least_point_curvature`
 treats three layers, at instances.

@@ -2,8 +2,8 @@ r"""The loss of two layers of pattern (8) at Σ = Ψ = I with symmetric A_0 = A,
 
 By Lemma 1 the error of the prediction is w*ᵀ(I − S A)(I − S B) x, S = XXᵀ/n, and f(A, B) is its mean square E tr M Mᵀ
 with M = (I − B S)(I − A S): by Gaussian integration by parts (`wishart`) a sum of products of traces of words in A and
-B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and no word is A B A
-B, with an A on both sides between two B. So f(A, D + O) exceeds f(A, D) by
+B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and the two B of a
+word are always neighbours, unlike those of A B A B. So f(A, D + O) exceeds f(A, D) by
 
     α tr O² + β tr A O² + γ tr A² O² = Σ_{i<j} (k(x_i) + k(x_j)) o_ij²,    k(x) = α + β x + γ x²,
 

@@ -133,7 +133,7 @@ def _zero() -> np.ndarray:
 
 
 def _on_diagonal(point: Sequence[Any], moved: Sequence[Any], nodes: np.ndarray) -> Jet:
-    """Return K(s)² with all x_l, at the nodes."""
+    """Return K(s)², with its derivatives in the x_l of all A_l and B_l, at the nodes."""
     slopes = _unknowns(point, moved)
     values = [Jet(np.array([x], object), slope) for x, slope in zip([*point, *moved], slopes, strict=True)]
     tokens = label = Jet(_zero() + 1, 0 * slopes[0])
@@ -146,7 +146,7 @@ def _on_diagonal(point: Sequence[Any], moved: Sequence[Any], nodes: np.ndarray) 
 
 
 def _off_diagonal(point: Sequence[Any], moved: Sequence[Any], first: np.ndarray, second: np.ndarray, sign: int) -> Jet:
-    """Return tr K Kᵀ at S = diag(s, t) and M = E_12 ± E_21, at pairs (s, t)."""
+    """Return tr K Kᵀ, with its derivatives, for S = diag(s, t) and M = E_12 ± E_21, at pairs (s, t)."""
     slopes = _unknowns(point, moved)
     none = 0 * slopes[0]
     nothing = Jet(_zero(), none)

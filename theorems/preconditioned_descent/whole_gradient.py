@@ -98,7 +98,10 @@ def sizes_of(*sizes: Fraction) -> tuple[int, int, int]:
 
 
 def least_polynomial(L: int, n: int, d: int, shift: Fraction, scale: Fraction) -> list[Fraction]:
-    """Return the coefficients of p(scale s). Raises UndefinedError if the conditions do not determine p."""
+    """Return the coefficients of p(scale s): p(0) = 1, p of degree L is orthogonal to s^shift … s^(shift + L − 1).
+
+    Raises UndefinedError if these conditions do not determine p, and unless shift is an integer from 0 to 10.
+    """
     if shift not in range(11):
         raise UndefinedError(f"shift = {shift}: an integer from 0 to 10")
     first = int(shift)
@@ -157,7 +160,7 @@ def _scanned(at: Callable[..., Fraction]) -> Callable[..., float]:
 
 @enclosed(version=1, scan=_scanned(_at_least_point))
 def gradient_at_least_point(L: Fraction, n: Fraction, d: Fraction, shift: Fraction, scale: Fraction) -> Fraction:
-    """Return Σ_l ‖∇f‖_F² over all entries of all A_l, pattern (8), at A_l = a_l I.
+    """Return Σ_l ‖∂f/∂A_l‖_F², pattern (8), at A_l = a_l I.
 
     The 1/a_l are the roots of p, divided by scale. p has degree L and is orthogonal to s^shift … s^(shift + L − 1) in
     the mean of tr S^k.
@@ -167,5 +170,5 @@ def gradient_at_least_point(L: Fraction, n: Fraction, d: Fraction, shift: Fracti
 
 @enclosed(version=1, scan=_scanned(_at_idle_layers))
 def gradient_at_idle_layers(L: Fraction, n: Fraction, d: Fraction, b: Fraction, a: Fraction) -> Fraction:
-    """Return Σ_l ‖∇f‖_F² over all A_l and B_l, pattern (11), at A_{L−1} = a I, all other A_l = 0 and all B_l = b I."""
+    """Return Σ_l (‖∂f/∂A_l‖_F² + ‖∂f/∂B_l‖_F²), pattern (11), at A_{L−1} = a I, all other A_l = 0 and all B_l = b I."""
     return _at_idle_layers(L, n, d, b, a)

@@ -9,9 +9,9 @@ never moves: f = 1.
 
 *The best constant* at given n, d, R is the largest ‖J A‖ (the ball of x is convex, so that the slopes determine it).
 - n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
-- d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and an eigenvector u,
-  let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v. For
-  n ≥ 3 it is below R/2. If log(n−1) ≤ R² √(n/(2(n−2))), in particular for R ≥ 4 and n up to 81 000, it is
+- d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and a unit eigenvector u,
+  let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v, ‖v‖ = 1.
+  For n ≥ 3 it is below R/2. If log(n−1) ≤ R² √(n/(2(n−2))), in particular for R ≥ 4 and n up to 81 000, it is
   R/(2 + (n−2) exp(−R² √(n/(2(n−2))))), reached by two equal logits as far above the others as R² allows
   (`best_factor`). Otherwise `reached_factor` is the larger of this factor and of the one that a single logit above the
   others reaches, with v = e_1 − 1/n: R n/(4(n−1)), at probability ½, if R² allows that probability. The latter is the

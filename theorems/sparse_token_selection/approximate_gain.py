@@ -10,7 +10,7 @@ x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
 E a, E a², E x, E x² and E Σ e^{2C(v_j − S)}/q² are exact (D-th powers of one coordinate's mean, D = d_e). ā is replaced
 by its mean, and x is taken to be log-normal. For D → ∞ x tends to its mean ((T−q)/q) e^{−C}, and
 
-    1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (the variation of x),
+    1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + Var x,
 
 the first term being the mean square by which the selected logits differ, C ≈ ½ log(D(T−q)/((q−1)(q−2)C)), and so
 

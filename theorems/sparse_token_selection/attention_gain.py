@@ -67,7 +67,8 @@ _SUMMED = 256
 class Gain:
     """Bounds of sup G; the lower one is reached at `C`, which is None if the supremum is the limit C → ∞.
 
-    `attained` says whether the supremum is reached at some C; it is None if that is open.
+    `attained` says whether the supremum is reached at some C; it is None if that is open. At `C`, P is at least
+    `selected` and R at most `squares`.
     """
 
     lower: Fraction
@@ -140,7 +141,7 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
 
 @lru_cache(maxsize=64)
 def gain_beyond(T: int, q: int, D: int, query: bool, start: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose sup G over C ≥ start > 0; the bound aims halfway between G at the start and sup G.
+    """Enclose sup G over C ≥ start > 0; the upper bound aims halfway between G at the start and sup G over C ≥ 0.
 
     Raises UndecidedError if the moments leave it open.
     """
@@ -165,7 +166,7 @@ def _closed(T: int, q: int, query: bool) -> bool:
 
 
 def _limit(T: int, q: int, D: int) -> Gain:
-    """Return E[q/(q+k)] for q ≤ 2: the mean over the coordinates that are not 0 in u, k binomial given them.
+    """Return E[q/(q+k)] for q ≤ 2: the mean over the number m of coordinates of u other than 0; given m, k is binomial.
 
     For many dimensions bounds follow from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and k's factorial moments.
     """
@@ -206,7 +207,7 @@ class _Search:
         self.curvature = q**2 + Fraction(2 * q * (q - 1), D) if model.query else Fraction(spread)
 
     def point(self, C: Fraction, effort: int) -> _Point:
-        """Return bounds at C; exactly at 0. Raises UndecidedError, and OutOfTimeError."""
+        """Return bounds of P and R at C, exact at C = 0. Raises UndecidedError, and OutOfTimeError."""
         look_at_the_clock()
         T, q, query = self.model.T, self.model.q, self.model.query
         if C == 0:
@@ -227,7 +228,7 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return estimates of sup G and its C: that of `approximate_gain`, a few steps uphill, then a parabola's top.
+        """Return estimates of sup G and its C: steps uphill from the C of `approximate_gain`, then a parabola's top.
 
         Far from this C the bounds of G are wide and misleading. If attention is to the tokens alone, the upper bound is
         the closer one, except in few dimensions.
@@ -288,7 +289,7 @@ class _Search:
     def bound(
         self, goal: Fraction, start: Fraction, *, first: Fraction = Fraction(0), give_up: bool = False
     ) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C ≥ `first`, and one beyond the cells, whose end is looked for from `start`.
+        """Return a bound of G over all C ≥ `first`, and one beyond the last cell, which ends at `start` or later.
 
         The first is `goal`, or the larger bound found if a cell or the part beyond the cells misses `goal`. With
         `give_up` it is 1 after the first miss.

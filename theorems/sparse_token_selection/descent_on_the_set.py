@@ -3,8 +3,8 @@ r"""Population gradient descent on the set of Lemma 2: the loss falls at every s
 On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on
 L(a, c) in a = √d α, c = √d_e C, in which their Frobenius norms are |a| and |c|.
 
-The idea. α stays in a box, 0 ≤ α ≤ √(T/q), as each step goes towards the best α for the present C and not past it. The
-variance of the logits over C under the attention, which is at most q in the mean, bounds the slopes of P and R in C.
+The idea. α stays in a box, 0 ≤ α ≤ √(T/q), because each step goes towards the best α for the present C and not past it.
+The variance of the logits over C under the attention, at most q in the mean, bounds the slopes of P and R in C.
 That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and its eigenvalues by 1 + β², with
 
     β² = 9d(T + 2/q)/(8 d_e),
@@ -15,8 +15,8 @@ If the factor of the fall is positive, Σ ‖∇L‖² < ∞: the gradient tends
 either |C| → ∞ or (α, C) converges to one stationary point of L on the set. It converges if some L_t is below the
 infimum of L over α and |C| ≥ C_1. If ηβ² ≤ 1, C ≥ 0 throughout the run, and C ≥ C_1 is enough. Near a point with a
 positive definite Hessian, of eigenvalues from λ to Λ, the error falls in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly.
-It is not proved that the limit has the least loss; `paper_checks` follow runs to it. Attending to [Z, z_query] α has
-no such bound: `descent_with_the_query` does without. Box and curvatures are tested at small sizes.
+It is not proved that the limit has the least loss; `paper_checks` follow runs to it. If [Z, z_query] is attended to, α
+has no such bound, and `descent_with_the_query` does without. The box and the curvatures are tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known to
 us; the bounds here are derived here.
@@ -353,8 +353,8 @@ ARGUMENT = (
     ),
     Inference(
         "for_an_encoding",
-        "with s = Σ p_j|x_j|, whose square is at most Var v: |Σ_y p_i x_i| and Σ p_i²|x_i| are at most s/2, as Σ p_i = "
-        "1, and Σ p_i² x_i² at most s²/2; Σ_y p_i x_i² ≤ Var v, and Σ_y p_i and Σ p_i² are at most 1",
+        "let s = Σ p_j|x_j|, whose square is at most Var v: |Σ_y p_i x_i| is at most s/2, and so is Σ p_i²|x_i|, "
+        "because Σ p_i = 1; Σ p_i² x_i² is at most s²/2; Σ_y p_i x_i² ≤ Var v, and Σ_y p_i and Σ p_i² are at most 1",
         ("halves", "variance", "share_of_a_term", "square_of_a_term", "square_of_a_share"),
         "Cauchy-Schwarz",
     ),

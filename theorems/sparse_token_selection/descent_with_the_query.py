@@ -6,8 +6,7 @@ whole matrices is gradient descent in (√d α, √d_e C), in which their Froben
 The idea. If the query's own column is attended to, no bound of α is known that does not grow exponentially in d_e:
 for large C almost all attention is on that column, whose value is 0, and a large α makes up for it. No such bound is
 needed. The derivatives of p_i in C are p_i times powers of x_i = v_i − v̄, and the logits v over C are between −q and
-q², so that |x_i| ≤ w = q(1+q). So α²R and Σ r_i² bound the second derivatives of L, in the mean; where
-L ≤ L(0) = d/(2q),
+q², so that |x_i| ≤ w = q(1+q). So α²R and E Σ r_i² bound the second derivatives of L. Where L ≤ L(0) = d/(2q),
 
     E Σ r_i² ≤ 1/q,    α²R ≤ 4/q.
 
@@ -17,8 +16,8 @@ holds on the set L ≤ L(0), which a short step does not leave.
 
 C stays ≥ 0: for 2q ≤ T + 1 the slope in C is not positive at C = 0, and a short step does not cross C = 0. For C → ∞
 selected tokens keep attention only in draws in which they have the query's own logit; in this limit L is at least
-d/(2q) (1 − 2^{−d_e}). After the first step L is below that if (T+1)² ≤ qη 2^{d_e}; then C does not tend to infinity,
-and as L is analytic, (α, C) converges.
+d/(2q) (1 − 2^{−d_e}). After the first step L is below that if (T+1)² ≤ qη 2^{d_e}. Then C does not tend to infinity,
+and (α, C) converges, because L is analytic.
 
 The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue met is below 1 % of 1 + β². Larger steps (the
 figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from zero

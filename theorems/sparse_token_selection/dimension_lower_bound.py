@@ -23,11 +23,12 @@ without. So 1 − P²/(qR) ≥ E m, where
 
 *The selected tokens.* |1 − 2^x| ≥ ½ min(1, |x|), so that E m ≥ (1/8) E min(1, Y) with Y = r²(v_1 − v_2)²/2 for two
 selected tokens. v_1 − v_2 is 2/d_e times a sum of M(q−2) independent signs, M the number of coordinates in which e_1
-and e_2 differ: E Y = y = r²(q−2)/d_e and E Y² ≤ 6y². As min(1, Y) is at least Y − Y²/4, and does not fall as |r| grows,
-E m ≥ min(y, 1/3)/16.
+and e_2 differ: E Y = y = r²(q−2)/d_e and E Y² ≤ 6y². Because min(1, Y) is at least Y − Y²/4, and does not fall if |r|
+grows, E m ≥ min(y, 1/3)/16.
 
-*The others.* Either β 2^r ≥ ½, and the last sum counts, or each selected token with r(v_i − 1) ≤ 0 has a square above
-1/4. Flipping the sign of e_i, or of all e_j with j ∉ y at once, keeps the law: E m ≥ min(1, 4^{−r}(T−q)/q)/16.
+*The others.* Either β 2^r ≥ ½, and the last sum alone is enough, or (1 − β 2^{r v_i})² ≥ ¼ for each selected token with
+r(v_i − 1) ≤ 0. Flipping the sign of e_i, or of all e_j with j ∉ y at once, keeps the law:
+E m ≥ min(1, 4^{−r}(T−q)/q)/16.
 
 *Together.* For r < s the second bound is at least its value at r = s; for r ≥ s the first is. With y and
 x = 4^{−s}(T−q)/q at r = s, min(y, x, 1/3) is at least 1/(1/y + 1/x + 3).

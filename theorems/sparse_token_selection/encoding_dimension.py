@@ -34,7 +34,7 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
     off = _off(T, q, query, float(1 - level))
 
     def aside(share: float) -> int:
-        """Return an approximation of the D at which 1 − sup G is (1 + share) times the number asked for."""
+        """Return an approximation of the D at which 1 − sup G is (1 + share)(1 − level)."""
         return approximate_dimension(T, q, query, 1 - (1 + share) * float(1 - level) / off)
 
     upper = _reaching(T, q, query, level, aside(-_ASIDE))

@@ -1,11 +1,11 @@
-r"""Length generalisation as stated: the loss at other lengths tends to 0 with that in training, for fresh encodings.
+r"""Length generalisation as stated: for fresh encodings the loss at other lengths tends to 0 if the training loss does.
 
-Take a layer V = (A, 0), W = diag(B, M) with any matrices A, B and M of the right sizes. As x_query = 0 the logits
-e_i'M Σ_{j∈y} e_j are those of the encodings alone, and the loss is
+Take a layer V = (A, 0), W = diag(B, M) with any matrices A, B and M of the right sizes. Because x_query = 0, the logits
+e_i'M Σ_{j∈y} e_j depend on the encodings alone, and with the attention's shares p_i the loss is
 
-    L = ½ E Σ_i |p_i A − [i ∈ y] I/q|²  (Frobenius norm),
+    L = ½ E Σ_i |p_i A − [i ∈ y] I/q|²  (Frobenius norm).
 
-p the attention's shares. *Encodings drawn afresh* for each sequence, independent and of one law, which may be any:
+*Encodings drawn afresh* for each sequence, independent and of one law, which may be any:
 
     L(T_test) ≤ (κ + c + c²) L(T)   for T_test > T > q,    κ = (T_test − q)/(T − q),  c = (T_test − T)/√(T − q),
     L(T_test) ≤ (1 + T − T_test) L(T)   for q ≤ T_test ≤ T,

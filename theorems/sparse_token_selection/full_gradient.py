@@ -12,11 +12,11 @@ as the derivative of the logit of j is z_j z_queryᵀ; j and m go through the to
 degree at most 3 in X. Their mean over X is that over ± the rows of a Hadamard matrix with at least T d columns, whose
 moments of order 0 to 3 are those of the normal distribution: odd moments are 0, and the columns are orthogonal.
 
-*The encodings.* The law has finitely many equally likely draws, and all are gone through. Times √κ encodings are
-integers, and so are the logits times κ/C. Each mean is then a sum of rationals times x^s/D(x)^r with x = e^{C/κ}: a
-product of r shares has the divisor D(x)^r, D(x) the sum of the powers of x with these logits as exponents. Terms are
-kept by (D, r, s). Over D³ the terms of the same D are a polynomial in x. If all of these polynomials vanish, the mean
-is exactly 0 for every C. If not, it is enclosed in balls.
+*The encodings.* The law has finitely many equally likely draws, and all are gone through. The encodings times √κ are
+integers, and so are the logits times κ/C; κ is d_e for signs, 1 for unit vectors. Each mean is then a sum of rationals
+times x^s/D(x)^r with x = e^{C/κ}: a product of r shares has the divisor D(x)^r, D(x) the sum of the powers of x with
+these logits as exponents. Terms are kept by (D, r, s). The terms of the same D add up to a polynomial in x over D³. If
+all of these polynomials vanish, the mean is exactly 0 for every C. If not, it is enclosed in balls.
 
 P = E Σ_{i∈y} p_i and R = E Σ_i p_i², sums over the tokens, and their slopes in C are computed by their definitions,
 with p_i' = p_i (v_i − Σ_m p_m v_m), v the logits over C.
@@ -98,7 +98,7 @@ def encodings(model: Model) -> Integers:
 
 
 def tokens(T: int, d: int) -> Integers:
-    """Return the points that stand for X, (points, d, T): ± the rows of a Hadamard matrix, of its first T d columns."""
+    """Return the points that stand for X, (points, d, T): ± the rows of the first T d columns of a Hadamard matrix."""
     rows = np.ones((1, 1), dtype=np.int64)
     while len(rows) < T * d:
         rows = np.block([[rows, rows], [rows, -rows]])

@@ -1,9 +1,9 @@
 r"""The smallest loss over all functions of y and of m linear measurements of X, for every width m.
 
 *Class.* f(X, y) = g(y, A vec X) with A ∈ R^{m×Td} fixed before y is drawn, and any function g. Every fully-connected
-net whose first layer has m units is in the class, whatever its depth, activations and training, as the outputs of the
-first layer are functions of A vec X + B e(y) + b. Units that do not read X are not counted. Later layers may read y,
-and may not read X. Weights may be shared (a convolution), drawn at random, or learnt from other samples.
+net whose first layer has m units is in the class, whatever its depth, activations and training, because the outputs of
+the first layer are functions of A vec X + B e(y) + b. Units that do not read X are not counted. Later layers may read
+y, and may not read X. Weights may be shared (a convolution), drawn at random, or learnt from other samples.
 
     inf_{A, g} ½ E‖g(y, A vec X) − STS_q(X, y)‖² = ½ (λ_2 (Td − m) + (λ_1 − λ_2) max(0, d − m)),
     λ_1 = 1/T,    λ_2 = (T − q)/(q T (T − 1)):
@@ -322,7 +322,7 @@ MANY_MEASURED, FEW_MEASURED = Hypothesis("many_measured", sp.Ge(m, d)), Hypothes
 
 
 def _canary(label: str, clause: str, *case: Hypothesis, **changes: object) -> Canary:
-    """Return the statement in a case of m, with other parts of one clause."""
+    """Return a canary: the statement, if given under one more hypothesis on m, with `changes` to one clause."""
     return with_changes(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case)), label, clause, **changes)
 
 

@@ -103,7 +103,7 @@ def _scanned_value_scale(T: float, q: float, D: float, query: float) -> float:
 
 @enclosed(version=1, scan=_scanned_value_scale)
 def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return the best α at `best_logit_scale`, P/(qR), to seven digits."""
+    """Return a lower bound of the best α, P/(qR), at `best_logit_scale`, rounded to seven digits."""
     gain = _attained(T, q, D, query)
     exact = gain.selected / (int(q) * gain.squares)
     return Fraction(f"{float(exact):.7g}")

@@ -97,9 +97,9 @@ def _off_the_set(model: Model, alpha: Fraction, C: Fraction) -> Value:
 
 @lru_cache(maxsize=256)
 def _less(what: str, model: Model, alpha: Fraction, C: Fraction, factor: Fraction) -> Value:
-    """Return the loss less `factor` times its formula in P and R; for "V" or "W", a gradient's diagonal entries.
+    """For "loss", return the loss less `factor` times its formula in P and R.
 
-    Of the diagonal entries, each less `factor` times its formula, the sum of squares is returned.
+    For "V" or "W", return the sum of squares of a gradient's diagonal entries, each less `factor` times its formula.
     """
     of, q, at, one = means(model), model.q, _scale(C, model), Fraction(1)
     (in_V, in_W), (block_V, block_W) = _gradient(model, alpha), _diagonals(model)

@@ -1,6 +1,7 @@
 r"""The rate of Theorem 1: 1/L grows by 4η/(T−1) a step in the limit, for all q and d.
 
-Suppose that the loss tends to 0 along the run. Write w = e^{−C} and α = 1/S + e. As
+Suppose that the loss tends to 0 along the run. Write w = e^{−C} and α = 1/S + e, with P and S of Lemma 1
+(`reduced_dynamics`). Because
 
     2qL/d = (T−q)w²/(q + (T−q)w²) + PS e²,
 

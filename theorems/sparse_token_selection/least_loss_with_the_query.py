@@ -15,8 +15,8 @@ other's slope. Both variables rise at every step, C from the second one on.
 
 Where R' < 0, g ≤ 0 says that α ≥ 2P'/(qR'), and f < 0 that α < P/(qR). At the C where log G has the slope 2P'/P − R'/R
 = 0 both bounds are the same, so that no step crosses it: α and C are bounded, and converge to a stationary point, which
-is the first one. If log G is concave up to C_1 and its slope negative there, G has one turn on [0, C_1], and is largest
-there; beyond C_1 an enclosure says that G is smaller.
+is the first one. If log G is concave up to C_1 and its slope negative at C_1, G has one turn on [0, C_1], and is
+largest at this turn; beyond C_1 an enclosure says that G is smaller.
 
 The step size is bounded by ηT < (T+1)² and ηκb < 1, where b bounds α²R'' − 2αP''/q on the way: at the figures' sizes,
 T = 200, q = 3, d = 5, d_e = 170, κb is below 0.04.
@@ -411,7 +411,8 @@ def derivation() -> Derivation:
 
 
 ENCLOSED = (SQUARES_FALL, CONCAVE, FALLS_AT_THE_END, SMALLER_BEYOND, SMALL_STEP)
-"""The hypotheses on P and R over intervals; the steps hold without them, and the searches for canaries are quicker."""
+"""The hypotheses on P and R over intervals. The steps hold without them, and canaries are refuted sooner without
+them."""
 _canary = partial(
     with_clause, replace(STATEMENT, hypotheses=tuple(h for h in STATEMENT.hypotheses if h not in ENCLOSED))
 )

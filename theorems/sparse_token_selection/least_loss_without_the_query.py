@@ -441,7 +441,8 @@ def derivation() -> Derivation:
 
 
 ENCLOSED = (SCALE_RISES, FAR_ENOUGH, CONCAVE, FALLS_AT_THE_END, SMALLER_BEYOND, ALPHA_IS_FASTER, NOT_STEEP, SMALL_STEP)
-"""The hypotheses on P and R over intervals; the steps hold without them, and the searches for canaries are quicker."""
+"""The hypotheses on P and R over intervals. The steps hold without them, and canaries are refuted sooner without
+them."""
 _canary = partial(
     with_clause, replace(STATEMENT, hypotheses=tuple(h for h in STATEMENT.hypotheses if h not in ENCLOSED))
 )

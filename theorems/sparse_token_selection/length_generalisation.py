@@ -15,7 +15,7 @@ tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not a
 
 *Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
 with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
-have S ≤ S_1, S_2, and as the groups' weights add up to at least the weight of all others, 1/S ≤ 1/S_1 + 1/S_2. A
+have S ≤ S_1, S_2. The groups' weights add up to at least the weight of all others, so that 1/S ≤ 1/S_1 + 1/S_2. A
 sequence contributes 1 − 2αS + ζα²S² + o to the mean 2qL/d, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1 is the same for all three
 sequences. For x = αS_1, y = αS_2, z = αS
 

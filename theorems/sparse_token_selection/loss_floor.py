@@ -29,8 +29,9 @@ exponentially small in d_e (`two_selected`).
 *q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
 the layer choose among them: in all cases computed the infimum is attained at a finite C.
 
-For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², by the approximation of `approximate_gain`, with C
-about ½ log(d_e T): d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε below d/(192q).
+For d_e → ∞ and q ≥ 3 the infimum falls like d (q−1)(q−2)/(2q² d_e) · C², with C about ½ log(d_e T), by the
+approximation of `approximate_gain`. So d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε
+below d/(192q).
 `descent_on_the_set` shows that gradient descent lowers the loss on the set for η < 2/(1 + β²), η ≤ 1;
 `step_size_margin` is 2/(1 + β²) less η.
 

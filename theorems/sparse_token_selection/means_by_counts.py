@@ -186,7 +186,7 @@ class _Moments:
         if not middle > 0:
             return arb("nan"), arb("nan")
         least = own + q * (self.C * count.square / q).exp() + (T - q) * (-self.C * count.size).exp()
-        # The moments of δ = 1 − (X − Q)/m − Q/m are those of X − Q at −t/m, times e^(t(1 − Q/m)).
+        # The moments of δ = 1 − (X − Q)/m − Q/m have the series in t of those of X − Q, at −t/m, times e^(t(1 − Q/m)).
         powers = _powers(-1 / middle, n)
         rest = arb_poly([x / f for x, f in zip(_powers(1 - own / middle, n), factorials, strict=False)])
         share, square = (arb_poly([c[j] * powers[j] for j in range(L)]) * rest for c in (of_A, of_squares))

@@ -1,7 +1,7 @@
 r"""Steps for the one-hot run: C never falls, and bounds of the potential's rise.
 
-The names are those of `one_hot_steps`, where the proof is: `lag` is ρ, `sigma` σ, `z` (1−P)(1−w), `w` and `later` are
-e^{−C} before and after a step, `move` is y, `bend` s²σ, `rise` g = (1+ρ)(1−ρσ), `kappa` κ.
+The symbols are those of `one_hot_steps`, where the proof is: `lag` is ρ, `sigma` σ, `z` (1−P)(1−w), `other` and `later`
+are w = e^{−C} before and after a step, `move` is y, `bend` s²σ, `rise` g = (1+ρ)(1−ρσ), `kappa` κ.
 """
 
 import sympy as sp

@@ -15,7 +15,7 @@ T > 6q or T > 4d, it is above the bound 4q²/(5q+2d) of `one_hot_descent`, which
 q < T `inverse_loss_rate` gives 1/(t L_t) → 4η/(T−1) here as well. For η between the larger of the two bounds and 2q
 nothing is shown for all sizes: the loss may rise on its way to 0 (finding `wang2024.stays_needs_more_than_stability`).
 
-Source: derived here, of Wang et al. 2024, Theorem 1.
+Source: derived here; Wang et al. 2024, Theorem 1, has η ≤ 1/(20d²).
 """
 
 from dataclasses import replace

@@ -2,7 +2,7 @@ r"""The rate of every run in the scope of Theorem 1: 1/(t L_t) tends to 4η/(T�
 
 For q < T and η ≤ 4q²/(5q+2d) the loss is at most any ε from some step on (`one_hot_descent`), and so it tends
 to 0. These step sizes are below 2q: along the run 1/(t L_t) → 4η/(T−1) (`inverse_loss_rate`). If N is the first step
-with L_N ≤ ε, then N → ∞ as ε → 0, as the loss is never 0, and from L_N ≤ ε < L_{N−1}
+with L_N ≤ ε, then N → ∞ for ε → 0, because the loss is never 0. From L_N ≤ ε < L_{N−1} it follows that
 
     N ε → (T−1)/(4η).
 
@@ -113,7 +113,10 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Derive how far the largest step size is below 2q and above Theorem 1's, and the bound's ratio to the steps."""
+    """Return the steps on the largest step size and on the bound's sharpness.
+
+    They are how far the largest step size is below 2q and above Theorem 1's, and the bound's ratio to the steps.
+    """
     return Derivation(
         (
             Step(

@@ -366,7 +366,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the lower bound's first order, and the upper bound's excess over it."""
+    """Return the steps: part of the potential's rise, the lower bound to first order, the upper bound's ratio to it."""
     return Derivation(
         (
             Step(

@@ -12,7 +12,7 @@ P = q/N (the attention that the selected tokens receive) and S = P + (1−P) w,
     C' = C + ηd/(q(T−1)) · α P (1−P) (1 − αP(1−w)),   α(0) = C(0) = 0.
 
 The sums over subsets are exact: a token is selected with probability q/T, two given tokens are
-both selected with probability q(q−1)/(T(T−1)), and one of them alone with q(T−q)/(T(T−1)).
+both selected with probability q(q−1)/(T(T−1)), and the first but not the second with q(T−q)/(T(T−1)).
 The blocks that stay zero are kept there by odd Gaussian moments, or multiply x_query = 0.
 
 Source: Wang et al. 2024, Lemma 1 (informal); the closed forms are derived here.

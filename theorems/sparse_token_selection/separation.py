@@ -11,10 +11,10 @@ For the loss ε = σ d/(2q), σ its share of the zero predictor's,
 - attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to
   ε. It depends on T, q and σ alone, and d_e < b(T) + 1 with the closed form b of `loss_floor`. Attending to Z, b is of
   the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 and σ below 1/96 d_e
-  has to grow like log² T (`dimension_lower_bound`), as the selected logits differ by about √(q/d_e) and are scaled by
-  C, from ½ log T to log T; for q = 2 log T is enough (`two_selected`). Attending to [Z, z_query], d_e grows like q², by
-  the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e), and nothing makes
-  up for that.
+  has to grow like log² T (`dimension_lower_bound`), because the selected logits differ by about √(q/d_e) and are scaled
+  by C, from ½ log T to log T. If q = 2, growth like log T is enough (`two_selected`). Attending to [Z, z_query], d_e
+  grows like q², by the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e),
+  and nothing makes up for that.
 
 log² (cT)/T falls from cT = e² on, and n(T)/T does not fall. So if d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q, attention is
 narrower at every T ≥ T_0. At q = 3, d = 5, σ = 1/8 this shows that attention is narrower from T = 280 on if it attends

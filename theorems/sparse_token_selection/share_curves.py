@@ -6,7 +6,7 @@ between −λ and |u|², or λ without the query's token. Let ρ be half of the 
 
     |p_i(z)| ≤ p_i(x)/cos(τρ),    p_i(x') ≤ p_i(x) e^{2ρ|x' − x|},
 
-the latter as p_i' = p_i (v_i − v̄). So Cauchy's bounds over circles of radius τ = θ/ρ, 0 < θ < π/2, are
+the latter because p_i' = p_i (v_i − v̄). So Cauchy's bounds over circles of radius τ = θ/ρ, 0 < θ < π/2, are
 
     |P_k⁽ᵐ⁾(x)|/m! ≤ P_k(x) (ρ/θ)^m e^{2θ}/cos θ,    |R_k⁽ᵐ⁾(x)|/m! ≤ R_k(x) (ρ/θ)^m e^{4θ}/cos² θ.
 
@@ -56,7 +56,7 @@ class Jet:
 
 @dataclass(frozen=True)
 class _Curve:
-    """A function on a cell: a polynomial in C less the cell's middle, and bounds of its and two derivatives' errors."""
+    """A function on a cell: a polynomial in C less the cell's middle, and bounds on its and two derivatives' errors."""
 
     polynomial: arb_poly
     off: tuple[arb, arb, arb]

@@ -11,7 +11,7 @@ z_i = (x_i; e_i), query z_query = (x_query; Σ_{i∈y} e_i) with x_query = 0_d, 
 Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². This combination of the pieces is our reading
 of the paper. One-hot encoding (Definition 2): d_e = T and e_i is the i-th unit vector.
 
-Sizes are explicit here (small T, any entries); the results beside this file keep T and q symbolic.
+The functions below take explicit sizes (small T, any entries). The theorems of this folder keep T and q symbolic.
 """
 
 from collections.abc import Iterable, Sequence
@@ -91,7 +91,7 @@ def softmax(logits: Iterable[sp.Expr]) -> sp.Matrix:
 
 
 def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.Matrix, V: sp.Matrix) -> sp.Matrix:
-    """Return f(X, y), d×1, for X d×T, encodings d_e×T, W (d+d_e)×(d+d_e), V d×(d+d_e). Raises ShapeError for others."""
+    """Return f(X, y), d×1, for X d×T, encodings d_e×T, W (d+d_e)×(d+d_e), V d×(d+d_e). Raises ShapeError otherwise."""
     Z = tokens.col_join(encodings)
     query = sp.zeros(tokens.rows, 1).col_join(sum((encodings[:, i] for i in subset), sp.zeros(encodings.rows, 1)))
     return V * Z * softmax(Z.T * W * query)

@@ -43,9 +43,9 @@ class GaussianMoment(Equality):
         The letters whose columns are independent and N(0, C), each with C: a letter, or None for I. Different normal
         letters are independent.
     random
-        Random traces: by its name, the polynomial in the letters of which each is the trace.
+        Random traces: the name of each, with the polynomial in the letters whose trace it is.
     traces
-        By the word, values of traces of words without a normal letter: an assumption on the given matrices.
+        Values of traces of words without a normal letter, by the word: an assumption on the given matrices.
     symmetric
         The symmetric letters other than the covariances.
     steps

@@ -24,7 +24,7 @@ from verify.errors import UndefinedError
 n, d = sp.symbols("n d", integer=True, positive=True)
 
 LARGEST_ORDER = 60
-"""Maximum number of factors S in a product of traces; at it, numbers take seconds and polynomials a minute."""
+"""Maximum number of factors S in a product of traces. At this order, numbers take seconds and polynomials a minute."""
 
 
 def trace_moment(parts: Sequence[int], n: Any, d: Any) -> Any:

@@ -123,8 +123,8 @@ class Inference:
         The inference, in one sentence.
     uses
         The premises: labels of steps, hypotheses, claims and earlier inferences, and ids of other theorems
-        (`wang2024.lemma1`, for all its claims) or claims of theirs (`wang2024.lemma1:loss`). With another theorem, the
-        premises include the hypotheses by which that theorem's hypotheses hold.
+        (`wang2024.lemma1`, for all its claims) or claims of theirs (`wang2024.lemma1:loss`). If a premise is of
+        another theorem, the premises include the hypotheses from which that theorem's hypotheses follow.
     rule
         The name of one of the elementary `RULES`, or a `Rule`.
 
@@ -180,7 +180,7 @@ def theorem_of(used: str) -> str | None:
 
 
 def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
-    """Raise TheoremError for an extension that concludes no claim, uses its theorem's clauses, or no other theorem.
+    """Raise TheoremError for an extension that concludes no claim, uses its theorem's clauses, or lacks a theorem.
 
     A clause of the theorem may rest on hypotheses that the extension does not use.
     """
@@ -197,9 +197,10 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
-    """Raise TheoremError for an argument that uses a missing premise, or leaves a step or a claim's inference unused.
+    """Raise TheoremError for a taken label, a missing premise, and an unused step, inference or theorem.
 
-    An inference may use only earlier inferences, so that none rests on itself.
+    An inference may use only earlier inferences, so that none rests on itself. An unused inference must conclude a
+    claim. Each theorem in `proof_uses` must be used.
     """
     claims, steps = ({clause.label for clause in part} for part in (statement.claims, statement.steps))
     known = {*claims, *steps, *(hypothesis.label for hypothesis in statement.hypotheses)}

@@ -30,7 +30,11 @@ _RECHECKER = remembered.digest_of(
 
 
 def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
-    """Return the certificate of a check. Raises InputError if a clause is undecided or has no proof to re-check."""
+    """Return the certificate of a check.
+
+    Raises InputError if a clause that is not in words has no proof, or if it is undecided whether the instance is
+    in scope.
+    """
     said = in_words(theorem.statement)
     missing = [clause for clause in result.clauses if clause.proof is None and clause.label not in said]
     if missing:
@@ -75,7 +79,7 @@ def certificate_file(name: str) -> Path:
     """Return the path of a file that a certificate can be written to; call this before anything is computed.
 
     Raises InputError for an empty name, a folder, a path that is no file, an existing file that is no certificate, and
-    a folder that is missing or not writable.
+    if the file's folder is missing or not writable.
     """
 
     def is_ours(content: bytes) -> bool:
@@ -166,7 +170,7 @@ def _accepted(kept: Mapping[str, Any]) -> Accepted:
 
 
 def not_at_hand(trusted: Trusted) -> str:
-    """Return why a door cannot serve as it did when something was accepted with it; "" if it can."""
+    """Return the reason why a door is not the one with which a result was accepted; "" if it is the same."""
     try:
         found = door(trusted.name)
     except Unknown as error:

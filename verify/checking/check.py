@@ -124,7 +124,7 @@ def check(
 def check_wrong(
     theorem: Theorem, label: str, given: Mapping[str, Any], *, seconds: float = 60, seed: int = 0
 ) -> ClauseResult:
-    """Return the result for the wrong variant of a claim in words at an instance, which should be a refutation.
+    """Return the result for the wrong variant of a claim in words at an instance; it should be a refutation.
 
     Raises InputError for a label without an evaluation.
     """
@@ -160,7 +160,7 @@ def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof])
 def _values(
     theorem: Theorem, clauses: Iterable[ClauseResult], decider: Decider, question: Question
 ) -> tuple[dict[str, Any], Question]:
-    """Return the reported values, why one is absent, and which are re-checked; and the question with the time left."""
+    """Return the reported values, the reasons for absent ones, the re-checks, and the question with the time left."""
     results = {clause.label: clause for clause in clauses}
     values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, Rechecked]()
     for name, value in theorem.values.items():
@@ -229,7 +229,7 @@ def _valued(
 
 
 def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question: Question) -> tuple[Any, Rechecked]:
-    """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
+    """Return the value of the first case whose relations hold; None if there is none. Raises UndecidedError."""
     rechecked: Rechecked = frozenset()
     for case in cases:
         for relation in case.relations:
@@ -257,7 +257,7 @@ def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[
 def _over(value: ValueOver, decider: Decider, question: Question) -> tuple[Any, Rechecked]:
     """Return the exact value at each entry of a list, or their sum, and whether all were re-checked.
 
-    Raises UndefinedError for an entry without a value.
+    Raises UndefinedError for an entry without a rational value, and if the time runs out.
     """
 
     def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, Rechecked]:

@@ -79,7 +79,8 @@ class Decider:
     """Decides clauses at an instance of a statement, which still contains its Cases, as the digested data do.
 
     The data for the re-checker are read at the start, so that no clause's evaluation can change them. All re-checks
-    together cost at most `work`, in nominal microseconds. `clauses` handles Ctrl-C; the other methods let it pass.
+    by the core together cost at most `work`, in nominal microseconds, and so do all that need doors. `clauses` handles
+    Ctrl-C; the other methods let it pass.
     """
 
     def __init__(self, statement: Statement, instance: Mapping[str, Any], work: float = MOST_WORK) -> None:
@@ -128,7 +129,7 @@ class Decider:
         return replace(self._decided(clause, self._clauses[place], question), role=self.statement.role(clause.label))
 
     def decide(self, clause: Clause, question: Question) -> ClauseResult:
-        """Decide a clause that is not in the statement, but in terms of its parameters and definitions."""
+        """Decide a clause in terms of the statement's parameters and definitions; it need not be in the statement."""
         return self._decided(clause, clause.to_data(), question)
 
     def _decided(self, clause: Clause, data: Any, question: Question, refused: Proof | None = None) -> ClauseResult:
@@ -190,7 +191,7 @@ class Decider:
             return None, str(error)
 
     def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> Rechecked:
-        """Return the trusts if the re-checker finds an expression's value as reported, or inside it; else None."""
+        """Return the trusts if the re-checker finds an expression's value equal to `value` or inside it; else None."""
         ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
         if None in ends:
             return None
@@ -212,7 +213,7 @@ def both(*found: Rechecked) -> Rechecked:
 def decided(
     statement: Statement, instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
 ) -> ClauseResult:
-    """Decide one clause at an instance, of a statement with its words decided."""
+    """Decide one clause at an instance; the statement's words must be decided already."""
     end, proofs = time.monotonic() + seconds, proofs_for_all(clause, statement, hypotheses=False)
     question = Question(statement, instance, Budget(end, runs_end=end), for_all=proofs)
     return Decider(statement, instance).decide(clause, question)
@@ -221,7 +222,7 @@ def decided(
 def uninterrupted(
     question: Question, function: Callable[..., Result], *arguments: Any
 ) -> tuple[Result | None, Question]:
-    """Return a function's result, None where Ctrl-C ended it, and the question with the time that is left."""
+    """Return a function's result (None if Ctrl-C ended it), and the question with the time that is left."""
     try:
         return function(*arguments), question.left()
     except KeyboardInterrupt:
@@ -248,7 +249,7 @@ def _evaluated(clause: Clause, question: Question) -> ClauseResult:
 
 
 def _refuse_ill_typed(clause: Clause, result: Any) -> None:
-    """Raise TheoremError where a clause evaluates to no result of a clause, or to one with parts of other types."""
+    """Raise TheoremError if an evaluation returns no ClauseResult, or one with parts of the wrong types."""
     if not isinstance(result, ClauseResult):
         raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
     if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):

@@ -21,7 +21,7 @@ from verify.shown import Formula, visible
 class Step:
     """One step of a derivation: left = right, and why.
 
-    A step whose two sides are written the same is refused.
+    A step whose two sides are written the same is refused when it is checked.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Derivation(Formula):
     shorthands: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
 
     def notation(self) -> list[tuple[sp.Expr, sp.Expr]]:
-        """Return names with their meanings, each written with the shorthands after it."""
+        """Return names with meanings: a shorthand's written with the later shorthands, a definition's with all."""
         short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 
@@ -117,7 +117,7 @@ class Derivation(Formula):
 
     @cached_property
     def holding_steps(self) -> tuple[tuple[CheckedStep, ...], str]:
-        """The steps before the first that does not hold, and the reason of that, "" if all hold; checked once."""
+        """The steps before the first that does not hold, and its error ("" if all steps hold); checked once."""
         steps: list[CheckedStep] = []
         try:
             steps.extend(self.checked_steps())
@@ -137,7 +137,7 @@ class Derivation(Formula):
 
 
 def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = lambda expression: expression) -> None:
-    """Raise TheoremError unless the step says something and SymPy finds its two sides equal."""
+    """Raise TheoremError unless the step's two sides are written differently and SymPy finds them equal."""
     left, right = sp.sympify(step.left), sp.sympify(step.right)
     if left == right:
         raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so it shows nothing")
@@ -151,6 +151,6 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
 
 def _vanishes(difference: sp.Expr) -> bool:
     if not has_matrices(difference):
-        # SymPy carries out sums and products: it checks the steps anyway.
+        # A derivation rests on SymPy anyway, so that SymPy may carry out sums and products.
         return vanishes(difference.replace(lambda part: isinstance(part, SERIES), lambda part: part.doit()))
     return not monomials(difference)

@@ -2,9 +2,10 @@
 
 Each door names a `Rechecks`, as `module:object`. A door is identified by the modules that its module reaches by
 relative imports inside its package, and by the digest of their text. The modules are found by reading their text,
-without running it. A door is refused if its modules import anything but the standard library, FLINT and the
-re-checker's public helpers. The code that is run later is exactly the text that was read, under separate module names,
-and nothing else of the package. This is no sandbox: the package vouches for its code.
+without running it. A door is refused if its modules use names such as `eval`, or import anything but the standard
+library (without parts such as `importlib`), FLINT and the re-checker's public helpers. The code that is run later is
+exactly the text that was read, under separate module names, and nothing else of the package. This is no sandbox: the
+package vouches for its code.
 """
 
 import ast
@@ -58,7 +59,7 @@ def door(name: str) -> Door:
 
 
 def doors() -> tuple[tuple[Door, ...], tuple[str, ...]]:
-    """Return all installed doors by name, and why some are refused."""
+    """Return the installed doors, sorted by name, and the reasons why others are refused."""
     known, refused = list[Door](), list[str]()
     for name in sorted(installed_by_name(GROUP)):
         try:
@@ -69,7 +70,7 @@ def doors() -> tuple[tuple[Door, ...], tuple[str, ...]]:
 
 
 def asks_for_doors(*data: Any, clauses: Iterable[Any] = (), proofs: Iterable[Any] = ()) -> bool:
-    """Whether data name a primitive, or are clauses or proofs of a kind, that the re-checker's core does not know."""
+    """Whether the re-checker's core lacks a primitive in the data, or the kind of a clause or of a proof."""
     clauses, proofs = list(clauses), list(proofs)
     named = {"primitives": primitives(*data, *clauses, *proofs), "clauses": kinds(clauses), "proofs": kinds(proofs)}
     return any(name not in getattr(CORE, part) for part, names in named.items() for name in names)
@@ -81,7 +82,7 @@ def kinds(parts: Iterable[Any]) -> Iterator[str]:
 
 
 def primitives(*data: Any) -> Iterator[str]:
-    """Yield the primitives that data name, by name and version."""
+    """Yield the primitives that data name, as `name/version`."""
     waiting = list(data)
     while waiting:
         match waiting.pop():
@@ -97,7 +98,7 @@ def primitives(*data: Any) -> Iterator[str]:
 
 
 def with_doors() -> tuple[Registry, tuple[str, ...]]:
-    """Return the core with the contents of all installed doors, and why those of some doors are missing."""
+    """Return the core with the contents of all installed doors, and the reasons why other doors are refused."""
     known, refused = doors()
     registry, why = _with_doors(known)
     return registry, (*refused, *why)
@@ -134,7 +135,7 @@ class Code:
 def _closure(first: str) -> dict[str, tuple[Path, str]]:
     """Return the modules that a module reaches inside its package, with their files and their text.
 
-    Raises Unknown where one has no file, or a forbidden import.
+    Raises Unknown if a module has no file, or breaks the rules for doors.
     """
     spec = find_spec(first.partition(".")[0])
     folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec is not None else []
@@ -185,7 +186,7 @@ def _parsed(path: Path, name: str, folder: Path, changed: int, size: int) -> tup
 
 
 def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> None:
-    """Raise Unknown where an import of a module, or of names from it, is not one that a door may have."""
+    """Raise Unknown unless a door may import a module, or these names from it."""
     top = module.partition(".")[0]
     if top == own:
         raise Unknown(f"{where}: imports {module} by its full name; a door imports its own package relatively")
@@ -200,13 +201,13 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
 
 
 def _relative(node: ast.ImportFrom, package: Sequence[str], folder: Path, where: str) -> list[str]:
-    """Return the modules that a relative import is of. Raises Unknown if it leaves the package."""
+    """Return the modules that a relative import loads. Raises Unknown if it leaves the package."""
     if node.level > len(package):
         raise Unknown(f"{where}: a relative import leaves the package")
     base = package[: len(package) - node.level + 1]
     inside = ".".join([*base, *([node.module] if node.module else [])])
     modules = [full for alias in node.names if _file_of(folder, full := f"{inside}.{alias.name}") is not None]
-    # A subpackage's __init__ comes before its modules, and is always run; the package's own only for a name in it.
+    # An import runs a subpackage's __init__; the top package's own counts only if a name is imported from it.
     own = "." in inside and _file_of(folder, inside) is not None
     return [*modules, inside] if own or len(modules) < len(node.names) else modules
 

@@ -24,14 +24,14 @@ from verify.language.symbolic_zeros import substitute
 from verify.printing import text_of
 
 _MOST_TRIED = 10_000
-"""Maximum number of integers that are tried in order, if nothing tells at which of them the sign may change."""
+"""Maximum difference between the last and the first integer tried, if it is unknown where the sign may change."""
 
 
 def least(value: ValueLeast, question: Question) -> int:
-    """Return the least integer in the range that is enough, by exact decisions on it and on the integers before it.
+    """Return the least integer in the range that is enough, by exact decisions on the candidates up to it.
 
-    Raises UndefinedError if a comparison is undecided, the range is too long to be searched, the time runs out, or no
-    integer in the range is enough.
+    Raises UndefinedError if an end is not rational, a comparison is undecided, the range is too long to be searched,
+    the time runs out, or no integer in the range is enough.
     """
     level, lowest, highest = value.ends()
     low, high = math.ceil(question.exact(lowest)), math.floor(question.exact(highest))
@@ -77,7 +77,7 @@ def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, questi
 
 
 def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction]] | None:
-    """Return intervals around the zeros and poles of a rational expression; None for one that is not rational."""
+    """Return intervals around the real zeros and poles of an expression; None unless it is rational over ℚ."""
     if not part.is_rational_function(symbol):
         return None
     try:

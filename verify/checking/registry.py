@@ -158,7 +158,7 @@ def _top(value: str) -> str:
 
 
 def ids(kind: str, package: str | None = None) -> list[str]:
-    """Return the ids of all that is installed of a kind, or of a package, sorted; nothing of it is imported.
+    """Return the ids of the installed objects of a kind, of all packages or of one, sorted; no object is imported.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def packages() -> list[str]:
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of an installed top-level package, which is not imported. Raises InputError for a module."""
+    """Return the folder of a top-level package, without importing it. Raises InputError for anything else."""
     spec = find_spec(package)
     if spec is None or spec.origin is None or not spec.submodule_search_locations:
         raise InputError("package", package, "must be a folder with an __init__.py, which can hold files")
@@ -224,7 +224,7 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object with an id, of a class. Raises InputError without one; `besides` names alternatives."""
+    """Return the object with an id, of a kind and a class. Raises InputError; `besides` is added for an unknown id."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # This raises if a catalogue cannot be read: the id may be in it.
@@ -250,7 +250,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 
 
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
-    """Return the object of an id, or of `file.py:name`, of a kind such as `theorem` and of a class.
+    """Return the object that an id or `file.py:name` names, of a kind such as `theorem` and of a class.
 
     The name may be left out for a file that holds a single one. Raises InputError if none is found.
     """
@@ -264,7 +264,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return an object's place in a loaded module, as `file.py:name`, and the module; None where none holds it."""
+    """Return an object's place in a loaded module, as `file.py:name`, and the module's name; None if none holds it."""
     # The main script comes last: it may make the object under a condition that does not hold in another process.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)

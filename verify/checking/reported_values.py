@@ -31,7 +31,7 @@ class ClauseValue:
 
 @dataclass(frozen=True)
 class ValueWhere:
-    """A reported value that means something only where some relations hold; null elsewhere, and where undecided.
+    """A reported value that is meaningful only if some relations hold; null if one does not, or is undecided.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ValueLargest:
 
 @dataclass(frozen=True)
 class ValueLeast:
-    """A reported value: the least integer in a range, put for a parameter, at which expressions are at most a level.
+    """A reported value: the least value of an integer parameter in a range at which all expressions are <= a level.
 
     The value is null if no integer of the range is enough, or if none is found because an end is not rational, a sign
     is not decided, the range is too long, or the time runs out. The check's detail gives the reason.
@@ -109,7 +109,7 @@ class ValueLeast:
     highest: sp.Expr
 
     def ends(self) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-        """Return the level, the lowest and the highest value of the range, as SymPy expressions."""
+        """Return the level and both ends of the range, as SymPy expressions."""
         return sp.sympify(self.level), sp.sympify(self.lowest), sp.sympify(self.highest)
 
 
@@ -126,7 +126,7 @@ class ValueOver:
     parameter
         The parameter whose entries are taken.
     sums
-        Symbols that stand for sums, over all entries, of expressions in the entry.
+        Symbols for sums over all entries, each with its summand: an expression in `entry`.
     total
         Whether the sum over the entries is reported.
 
@@ -147,7 +147,7 @@ class ValueOver:
 
 
 Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...] | ValueLargest | ValueLeast | ValueOver
-"""For a relation it is reported whether it holds; of several `ValueWhere` the first that applies counts."""
+"""Kinds of reported value. Of a relation, whether it holds; of several `ValueWhere`, the first whose relations hold."""
 
 
 def expressions_of(value: Value) -> tuple[sp.Basic, ...]:

@@ -21,7 +21,7 @@ class Paper:
     arxiv
         The arXiv id with its version; "" for a work that is not on arXiv.
     numbered_statements
-        Number of its numbered results; None where that is not known.
+        Number of its numbered results; None if unknown.
     disclosed
         The numbered results whose text is known here.
     claims
@@ -61,7 +61,10 @@ class Paper:
 
     @property
     def authors_and_year(self) -> str:
-        """The authors and the year, such as `Doe and Roe 2025`; the key if no title follows the authors."""
+        """The authors and the year, such as `Doe and Roe 2025`.
+
+        The key, if the citation has no authors before the title or no year after it.
+        """
         before, _, after = self.citation.partition(self.title) if self.title else ("", "", "")
         authors = [name for name in before.split(", ") if name]
         years = re.findall(r"\b\d{4}\b", after)

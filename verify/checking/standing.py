@@ -1,9 +1,10 @@
 """The evidence graph: the standing of each theorem, by its argument and by shipped certificates that are re-checked.
 
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
-proves it, argued if an argument concludes it from proved steps, and formal if a proof assistant's kernel accepted it,
-by the package's record. A theorem stands no higher than its weakest claim, and no higher than the weakest theorem that
-its proof uses, directly or indirectly. If all its claims are formal, the theorems that its proof uses do not count.
+proves it, argued if an argument concludes it from proved steps (stated if nothing evaluates it), and formal if a proof
+assistant's kernel accepted it, by the package's record. A theorem stands no higher than its weakest claim, and no
+higher than the weakest theorem that its proof uses, directly or indirectly. If all its claims are formal, the theorems
+that its proof uses do not count.
 """
 
 import json
@@ -45,7 +46,7 @@ class Standing:
     for_all_parameters
         The standing of its claims, with the theorems that its proof uses.
     evidence
-        The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
+        The weakest evidence of its claims at its example; None if a claim is in words, or there is no certificate.
     trusts
         The certificate's trusts beyond the re-checker's core.
     why
@@ -66,7 +67,7 @@ def pins() -> dict[str, str]:
 
 
 def pinned_digests(package: str) -> dict[str, str]:
-    """Return the digests that a package pins; none for one that can hold no files. Raises InputError for a bad file."""
+    """Return the digests that a package pins; none for a package without a folder. Raises InputError for a bad file."""
     try:
         path = package_folder(package) / DIGESTS
     except InputError:
@@ -127,7 +128,7 @@ def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, An
 
 
 def settled_steps(theorem: Theorem) -> frozenset[str]:
-    """Return the steps that the certificate which the package ships proves for all instances in scope.
+    """Return the labels of the steps that the shipped certificate proves for all instances in scope.
 
     The re-checker must accept the certificate, and find the steps proved, for all words too. A variant has the steps
     that it shares with its theorem, as in `shipped_proofs`.
@@ -205,7 +206,8 @@ def established(
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
     """Return the standing of an extension's conclusion, given that the inference's hypotheses hold.
 
-    A claim that is the same as one of another theorem has the standing of that claim. Any other is argued in prose.
+    If a premise of another theorem is not shown, the conclusion has the joint standing of these premises. A
+    claim that is the same as the only such premise has its standing; any other is argued in prose.
     """
     standings = _Standings(rechecked, load_theorem)
     elsewhere = [name for name in extension.uses if theorem_of(name) is not None]
@@ -219,7 +221,7 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 
 
 def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
-    """Return whether a claim has the same data as the claim `elsewhere` of another theorem, given as `id:label`.
+    """Whether a claim has the same data as the claim `elsewhere` of another theorem, given as `id:label`.
 
     Labels and texts (`says`) are not compared. This theorem must have all parameters and domain relations of the other
     one, and the same definitions. A claim in words has no data: comparing two sentences is left to the reader.

@@ -125,7 +125,7 @@ class Theorem(Formula):
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
-        For a clause's label, the data of a proof that the engine carries out at an instance.
+        For a clause's label, the data of its proof, such as `Multipliers`, `Descent` or `Tube`.
     evaluations
         For the label of a claim in words, its `Evaluation` at an instance.
     canaries
@@ -143,7 +143,7 @@ class Theorem(Formula):
     extensions
         Inferences that conclude claims only from other theorems' claims and from the hypotheses that they name. If
         these hypotheses hold, and those of the other theorems, the claim holds, whether the instance is in scope here
-        or not. Parameters of the same name mean the same.
+        or not. Parameters of the same name must have the same meaning in all these theorems.
     is_variant
         Whether the statement differs from the one that the other parts were written for, as in a search; some labels
         may then have no clause. `variant` sets it.
@@ -376,14 +376,14 @@ def load_theorem(reference: str) -> Theorem:
 
 
 def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
-    """Return the theorem that a line states: `CLAIM [if HYPOTHESES] [for DOMAINS]`.
+    """Return the theorem that a line states: `CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]`.
 
     Parameters
     ----------
     line
-        Such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **`, `exp`, `log` and
-        `sqrt`, joined by `and`. Domains and hypotheses are separated by commas; a name without a domain is a real
-        number.
+        Such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **` and the functions
+        that `verify language` lists, joined by `and`. Domains and hypotheses are separated by commas; a name without a
+        domain is a real number.
     by
         Multipliers of the claim's proof, as in `Multipliers`; the hypotheses are `hypothesis 1` and so on.
 

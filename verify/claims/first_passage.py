@@ -111,7 +111,7 @@ class Reaches(ClauseDefaults):
         return {"kind": "reaches", "label": self.label, "says": self.says} | parts
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
+        """Follow the recursion in balls to its first step at or below the level, or into an invariant set above it."""
         level, dynamics = question.exact(self.level), expanded(question.statement, self.dynamics)
         last, first = None, 0
         if self.not_before is not None:
@@ -144,7 +144,7 @@ class Reaches(ClauseDefaults):
         return self.dynamics.observable - self.level
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return a proof that each step above the level lowers the observable by an amount; None for none."""
+        """Return a proof that each step above the level lowers the observable by a fixed amount, or None."""
         # This import loads SciPy.
         from verify.provers.recursions.states import falling_proof
 
@@ -217,11 +217,15 @@ class Reaches(ClauseDefaults):
         return ClauseResult.refuted(self, kept.proof, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return level − smallest value by the last step, relative; with no last step, small if it is not reached.
+        """Return the clause's relative margin.
 
-        If the level is reached at a step t < `not_before`, the margin is at most t/not_before − 1. With no last step, a
-        run that does not reach the level counts as a violation only if it never comes below its start, or settles on a
-        cycle above the level. The margin is then negative and small, because such a violation is costly to confirm.
+        With `within`, this is that of level − smallest value up to this step, or 1 if the step is beyond `SCAN_STEPS`
+        and no violation is seen before. Without `within`, it is 1 if the level is reached. If the level is reached at a
+        step t < `not_before`, the margin is at most t/not_before − 1.
+
+        Without `within`, a run that does not reach the level has a small positive margin. It counts as a violation only
+        if it never comes below its start, or settles on a cycle above the level. The margin is then negative and small,
+        because such a violation is costly to confirm.
         """
         (level,) = scan_values((statement.expand(self.level),), instance)
         dynamics, last, room = expanded(statement, self.dynamics), SCAN_STEPS, 1.0
@@ -384,14 +388,17 @@ class Stays(ClauseDefaults):
     def _excess(
         self, question: Question, passage: Passage, reached: Fraction, level: Fraction, steps: int
     ) -> tuple[int, Enclosure, int] | None:
-        """Return a step within `steps` after the passage at which the observable is certified above the level."""
+        """Return a step at which the observable is certified above the level, its value there, and the bits.
+
+        At most `steps` steps after the passage are followed; None if there is no passage, or no such step is found.
+        """
         if not passage.reached:
             return None
         dynamics, end = expanded(question.statement, self.dynamics), question.budget.end
         return first_excess(dynamics, reached, level, question.instance, passage, steps=steps, deadline=end)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the relative margin level − largest value after `reached` is reached; above 1 if it is not reached."""
+        """Return the relative margin level − largest value from the first step <= `reached` on; above 2 without one."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
         for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):
@@ -411,7 +418,7 @@ class Stays(ClauseDefaults):
 
 
 def _relative(level: float, observed: float) -> float:
-    """Return (level − observed)/|level|, or (level − observed)/|observed| if the level is 0."""
+    """Return (level − observed)/|level|, or with |observed| if the level is 0; −∞ if `observed` is not finite."""
     return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
 
 
@@ -433,7 +440,7 @@ def _below(level: Fraction, observable: Enclosure | None) -> Enclosure | None:
 
 
 def _whole(value: Fraction | Enclosure) -> int | None:
-    """Return the floor of a value, None where its enclosure does not decide it."""
+    """Return the floor of a value, or None if its enclosure does not decide it."""
     if isinstance(value, Fraction):
         return math.floor(value)
     assert value.lower is not None and value.upper is not None

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""Inequalities of the parameters that float64 decides, because the margin exceeds a running bound of its error."""
+"""Inequalities of the parameters that float64 decides, because the margin exceeds a running error bound."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ def surely_hold(clause: ClauseData, statement: Statement, instances: Sequence[In
     False means that this is not known: rounding may decide, or a number is beyond float64's range.
     """
     assert clause.relation is not None
-    # The sides in the order of a scan, so that they are compiled once.
+    # The sides are in the order in which a scan takes them, so that they are compiled once.
     left, right = estimated_values(tuple(map(statement.expand, clause.relation.args)), instances)
     margin = left - right if is_upward(clause) else right - left
     return margin.sign()[0].tolist()

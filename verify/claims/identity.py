@@ -186,10 +186,10 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
-    """Return the factors by which an independent check may divide, each with the relation that excludes its zeros.
+    """Return the factors by which an independent check may divide, each with the index of a relation excluding zeros.
 
     These are factors of the divisors that were met here, in lowest terms, and of the denominators as they are written
-    in the difference and in the sides, except those inside a limit. `factor_signs` defines the numbers of relations.
+    in the difference and in the sides, except those inside a limit. `factor_signs` defines the indices, −1 and None.
     """
     plain = [taken_apart(side)[0] for side in sides]
     (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)  # pyright: ignore[reportOperatorIssue]

@@ -142,7 +142,7 @@ class Implication(ClauseDefaults):
             yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
 
     def _alone(self, statement: Statement, instance: Instance) -> tuple[Relational, ...]:
-        """Return the relations with definitions expanded if no parameter occurs in them; () if one does."""
+        """Return the relations with definitions expanded, if variables and no parameters occur in them; else ()."""
         expanded = [statement.expand(each) for each in (*self.conditions, self.conclusion)]
         relations = tuple(each for each in expanded if isinstance(each, Relational))
         free = symbols_by_name(sp.Tuple(*relations))

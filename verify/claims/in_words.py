@@ -122,7 +122,8 @@ class Evaluation:
 class _Seen:
     """The result of some trials: their number, the one with the smallest margin, and one that violates the claim.
 
-    `within` counts the trials with a negative margin within the error. `ended` is False if the time ran out
+    A trial that violates the claim is the last, and takes the place of the one with the smallest margin. If there is
+    none, `within` counts the trials with a negative margin within the error. `ended` is False if the time ran out
     before the last trial.
     """
 
@@ -134,7 +135,7 @@ class _Seen:
 
     @property
     def margin(self) -> Enclosure | None:
-        """The smallest margin with its error; None if one of them is not finite, or without a trial."""
+        """The margin of `smallest` with its error; None if one of them is not finite, or without a trial."""
         if self.smallest is None or any(_is_float(part) and not math.isfinite(part) for part in self.smallest[:2]):
             return None
         margin, error = Fraction(self.smallest.margin), Fraction(self.smallest.error)
@@ -277,7 +278,7 @@ def _one_thread() -> Generator[None]:
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> Any:
-    """Return the libraries with threads that are loaded; they are looked for again once more modules are imported."""
+    """Return the controller of the loaded libraries with threads; it is made again once more modules are imported."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

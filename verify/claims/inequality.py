@@ -167,7 +167,7 @@ class Inequality:
         return ClauseResult.undecided(self, why)
 
     def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of the variables: the question's points, some spread ones and, without the first, a search's."""
+        """Yield values of the variables: the question's points, spread ones and, if `points` is None, a search's."""
         from verify.evaluation.numerical.suspects import points_against
 
         yield from question.points or ()

@@ -204,7 +204,7 @@ class _Krawczyk:
         self._size = len(unknowns)
 
     def image(self, box: list[flint.arb]) -> list[flint.arb] | None:
-        """Return K(X), None where the Jacobian at the centre has no inverse or something is not finite."""
+        """Return K(X), or None if the Jacobian at the centre has no inverse or an entry of K(X) is not finite."""
         size = self._size
         centre = [side.mid() for side in box]
         column = lambda entries: flint.arb_mat([[x] for x in entries])  # noqa: E731
@@ -219,7 +219,7 @@ class _Krawczyk:
         return image if all(x.is_finite() for x in image) else None
 
     def narrowed(self, box: list[flint.arb]) -> list[Enclosure]:
-        """Return the root's coordinates, the box narrowed by further images."""
+        """Return enclosures of the root's coordinates: the box, narrowed by further images."""
         for _ in range(_NARROWINGS):
             image = self.image(box)
             if image is None or not all(side.contains(x) for side, x in zip(box, image, strict=True)):

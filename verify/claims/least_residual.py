@@ -153,7 +153,10 @@ class LeastResidual(ClauseDefaults):
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
+        """Return 1 if all is as claimed or no measure has the moments, else minus a relative difference.
+
+        Raises UndecidedError for more than 8 factors.
+        """
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS:
             raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not looked at")
@@ -193,7 +196,10 @@ class _Problem:
                 raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long to go on with")
 
     def not_positive(self) -> str | None:
-        """Return why ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L: by elimination, pivot by pivot."""
+        """Return the reason if ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L; None if it is shown.
+
+        The matrix (m_(i+j+2)), i, j < L, is eliminated, and all its pivots must be positive.
+        """
         rows = [[self.moments[i + j + 2] for j in range(self.count)] for i in range(self.count)]
         for k, pivot in enumerate(_pivots(rows)):
             if not pivot > 0:
@@ -203,7 +209,7 @@ class _Problem:
     def claimed(self) -> flint.fmpq_poly:
         """Return ∏(1 − a_l s) at the a that are claimed, as a polynomial over the rationals.
 
-        Raises UndecidedError where the orthogonality conditions do not determine p.
+        Raises UndecidedError if the orthogonality conditions do not determine p.
         """
         count, first = self.count, self.shift
         orders = range(first, first + count)
@@ -216,7 +222,7 @@ class _Problem:
         return flint.fmpq_poly([flint.fmpq(1), *(solved[j, 0] * scale ** (j + 1) for j in range(count))])
 
     def minimum(self, polynomial: flint.fmpq_poly) -> Fraction:
-        """Return ∫ p dμ, which is ∫ p² dμ where p is orthogonal."""
+        """Return ∫ p dμ, which is ∫ p² dμ if p is orthogonal to s, …, s^L."""
         terms = zip(polynomial.coeffs(), self.moments, strict=False)
         return exact_fraction(sum((c * m for c, m in terms), flint.fmpq(0)))
 
@@ -226,7 +232,7 @@ class _Problem:
             yield sum(terms, flint.fmpq(0))
 
     def relative(self, polynomial: flint.fmpq_poly) -> Iterator[float]:
-        """Yield |∫ p s^k dμ| over the sum of the sizes of its terms."""
+        """Yield |∫ p s^k dμ| divided by the sum of its terms' absolute values, for k = 1 … L."""
         for terms in self._terms(polynomial):
             whole = abs(sum(terms, flint.fmpq(0))) / sum(map(abs, terms), flint.fmpq(0))
             yield float(exact_fraction(whole))
@@ -238,12 +244,12 @@ class _Problem:
 
 
 def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
-    """Return why no measure on the line has the moments m_0, m_1, …; None where one has.
+    """Return the reason if no measure on the line has the moments m_0, m_1, …; None if one has.
 
     The Hankel matrix (m_(i+j)) is eliminated. If all pivots are positive, there is such a measure. If pivot k is the
-    first that is 0, a measure has k points, the roots of s^k − Σ_(j<k) c_j s^j, with the c_j from the rows before. Then
-    m_i = Σ_(j<k) c_j m_(i−k+j) for all i >= k (Curto and Fialkow, Recursiveness, positivity, and truncated moment
-    problems, 1991).
+    first that is 0, such a measure has k points, the roots of s^k − Σ_(j<k) c_j s^j, where the moments up to m_(2k−1)
+    determine the c_j. There is one if and only if m_i = Σ_(j<k) c_j m_(i−k+j) for all i >= k (Curto and Fialkow,
+    Recursiveness, positivity, and truncated moment problems, 1991).
     """
     size = (len(moments) + 1) // 2
     rows = [[moments[i + j] for j in range(size)] for i in range(size)]

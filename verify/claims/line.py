@@ -23,7 +23,7 @@ from verify.language.statement import Statement
 _TRIED = 4000
 """Maximum number of instances that are tried to find one in scope."""
 _FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2", -2, 100, "1/100")))
-"""Values that are tried for a parameter, in this order."""
+"""Values that are tried for a parameter, in this order; then their sums with its lower bound, if it has one."""
 
 
 def statement_of(line: str) -> Statement:
@@ -43,7 +43,7 @@ def statement_of(line: str) -> Statement:
 
 
 def example_of(statement: Statement) -> dict[str, Value] | None:
-    """Return an instance in scope of small numbers, None where none was found."""
+    """Return an instance in scope with small numbers, or None if none was found."""
     for instance in islice(map(partial(_completed, statement), _instances(statement)), _TRIED):
         try:
             check_domain(statement, instance)
@@ -74,7 +74,7 @@ def _equations(statement: Statement) -> dict[str, sp.Basic]:
 
 
 def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Value]:
-    """Return an instance in which parameters have the values that hypotheses set, where these are exact."""
+    """Return the instance with the values that the hypotheses' equations set, if exact and in the domain."""
     completed = dict(instance)
     for parameter in statement.parameters:
         with suppress(UndefinedError, UndecidedError, InputError, KeyError):
@@ -84,7 +84,10 @@ def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Va
 
 
 def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
-    """Yield instances by the sum of their values' places in the lists; a parameter that is completed has one value."""
+    """Yield instances, in the order of the sum of their values' places in the lists of values.
+
+    A parameter that an equation determines has only the first value of its list.
+    """
     values = {parameter.name: _values(parameter) for parameter in statement.parameters}
     values |= {name: values[name][:1] for name in _equations(statement)}
     longest = sum(len(each) - 1 for each in values.values())

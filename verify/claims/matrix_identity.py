@@ -5,7 +5,7 @@
 
 Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
 side is a sum of monomials with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
-whatever sizes. Unequal ones differ at some matrices, though perhaps not at those of the sizes at hand.
+whatever sizes. Unequal sums differ at some matrices, though perhaps not at matrices of the given sizes.
 """
 
 import math
@@ -159,7 +159,7 @@ class MatrixIdentity(Equality):
         return {"kind": "words"} if self._is_zero(statement, {}) else None
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 for the same monomials, else −1 where matrices of these sizes show it (small ones are tried)."""
+        """Return −1 if matrices of these sizes, up to 8, show a difference, ∞ if the comparison fails, else 1."""
         try:
             if self._is_zero(statement, {}) or self._is_zero(statement, exact_values(statement.symbols(), instance)):
                 return 1.0
@@ -191,7 +191,7 @@ class MatrixIdentity(Equality):
     def _refutation(
         self, statement: Statement, instance: Instance
     ) -> tuple[dict[str, Fraction], dict[str, list[list[int]]], tuple[int, int], Fraction] | None:
-        """Return scalars, matrices, the place of an entry and the two sides' difference there; None without any."""
+        """Return scalars, matrices, an entry's place and the two sides' difference there; None if none is found."""
         difference = self._difference(statement)
         sizes = {}
         for letter, shape in self.shapes.items():

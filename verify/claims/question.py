@@ -115,7 +115,7 @@ class Question:
         return self.after_interrupt() if self.interrupted else self
 
     def after_interrupt(self) -> "Question":
-        """Return the question with the time that Ctrl-C leaves: a second, for evaluations without a long run."""
+        """Return the question with the time that Ctrl-C leaves: at most a second, for evaluations without long runs."""
         end = min(self.budget.end, time.monotonic() + 1)
         return replace(self, budget=replace(self.budget, end=end, interrupted=True))
 
@@ -150,7 +150,7 @@ class Question:
         return self.runs[key]
 
     def tube(self, dynamics: Dynamics) -> Tube | None:
-        """Return the theorem's tube for a recursion, None for none."""
+        """Return the theorem's tube for a recursion, or None if there is none."""
         return next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
 
     def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon":
@@ -177,7 +177,7 @@ class Question:
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
     def _kept(self, dynamics: Dynamics, level: Fraction) -> "Kept | None":
-        """Return a set of states above the level that each step keeps, None where none is found; looked for once."""
+        """Return a set of states above the level that each step keeps, or None if none is found; searched for once."""
         from verify.provers.recursions.states import kept_above
 
         key = (dynamics, level, "kept")
@@ -186,7 +186,7 @@ class Question:
         return self.runs[key]
 
     def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon | None":
-        """Return a kept set or a cycle above the level, or the enclosure in the theorem's tube; None without any."""
+        """Return a kept set or a cycle above the level, or the enclosure in the theorem's tube, or None."""
         from verify.provers.recursions.cycles import avoids
 
         until, tube = self.budget.runs_end, self.tube(dynamics)
@@ -223,8 +223,9 @@ class Clause(ClauseData, Protocol):
     """The protocol of a kind of clause: one labelled clause of a statement, with the methods that the engine calls.
 
     The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
-    `verify` returns data of a kind that is (its `text` is then that of the data, `says`), or data of a kind that its
-    package adds to the re-checker (`lemmascope.rechecks`). The evidence of any other kind is at most computed.
+    `verify` returns the data of a shipped kind, or data of a kind that its package adds to the re-checker
+    (`lemmascope.rechecks`); its `text` is the one in the data (`says`). The evidence of any other kind is at most
+    computed.
 
     Examples
     --------

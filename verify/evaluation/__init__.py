@@ -1,1 +1,1 @@
-"""Values of expressions in each arithmetic: exact, in balls, in floats with error estimates."""
+"""Evaluation of expressions in each arithmetic: exact rationals, balls, intervals, and floats."""

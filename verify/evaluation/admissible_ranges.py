@@ -1,9 +1,10 @@
 """Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
 
-A relation that is rational in the parameter is solved exactly, by isolating the real roots of its numerator and
-denominator. Any other relation is solved by bisection between probes at which its sign is certified. A thin part
-between two probes may be missed, or wrongly included, so that each draw from such a range is checked. The enclosure of
-a primitive is replaced by its approximation (its `scan`); only the confirmation of a counterexample uses the enclosure.
+A relation that is rational in the parameter, with rational coefficients at the other parameters' values, is solved
+exactly: the real roots of its numerator and denominator are isolated. Any other inequality is solved by bisection
+between probes at which its sign is certified; any other equation is not solved. Between two probes a short interval may
+be missed, or a short gap included, so that each draw from such a range is checked. The enclosure of a primitive is
+replaced by its approximation (its `scan`); only the confirmation of a counterexample uses the enclosure.
 """
 
 import operator
@@ -38,11 +39,14 @@ from verify.language.parameters import Parameter
 from verify.printing import text_of
 
 _ROOT_BITS = (512, 8192)
-"""Bits to which irrational ends are enclosed, about 150 digits, or more if roots are closer than that."""
+"""Bits of the enclosures of irrational roots: 512 (about 150 digits), or 8192 if those enclosures overlap."""
 _PROBES = 60
-"""Number of equal parts of a bounded range between probes; in an unbounded range probes go up to 2 to this power."""
+"""Number of equal parts into which probes divide a bounded range.
+
+In an unbounded range, 2 to this power is the largest distance of a probe from the bound (or from 0 without a bound).
+"""
 _HALVINGS = 60
-"""Number of halvings of the distance of two probes in a bisection."""
+"""Number of bisection steps between two neighbouring probes."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,9 @@ class Solvable:
     """A relation, ready to be solved for one of its parameters at values of the others.
 
     If the slack is a quotient of polynomials in the parameter, `coefficients` computes the coefficients of the
-    numerator, which has degree `degree`, then those of the denominator, each constant term first; otherwise it is None.
-    `scanned` has the symbols that stand for the values that primitives enclose.
+    numerator, which has degree `degree`, then those of the denominator, each constant term first. Otherwise, or if a
+    coefficient has no value anywhere, `coefficients` is None. `scanned` maps the names of the symbols that replace
+    applications of enclosed primitives to these applications.
     """
 
     relation: Any
@@ -115,7 +120,7 @@ class Solvable:
 
     @property
     def exact(self) -> bool:
-        """Whether it is solved by roots of polynomials, not by bisection."""
+        """Whether the relation is solved by roots of polynomials wherever their coefficients are rational."""
         return self.coefficients is not None
 
     def satisfied(self, values: Values) -> bool:
@@ -123,12 +128,15 @@ class Solvable:
         return satisfied(self.relation, values)
 
     def ranges(self, values: Values, within: Range) -> Ranges:
-        """Return the part of `within` in which the relation holds, at values of all other parameters."""
+        """Return the part of `within` in which the relation holds (or, by bisection, seems to hold) at `values`."""
         solved = self._by_roots(values, within)
         return self._bisected(values, within) if solved is None else solved
 
     def certified_ranges(self, values: Values, within: Range) -> Ranges | None:
-        """Return the part of `within`, less irrational ends, in which the relation is certain to hold; or None."""
+        """Return the part of `within` in which the relation is certain to hold, without enclosures of irrational ends.
+
+        The result is None if the relation is not solved by roots of polynomials or has enclosed primitives.
+        """
         return None if self.scanned else self._by_roots(values, within)
 
     def _by_roots(self, values: Values, within: Range) -> Ranges | None:
@@ -161,13 +169,13 @@ class Solvable:
 
 @lru_cache(maxsize=10_000)
 def _solved_at(bound: Solvable, values: tuple[Any, ...], within: Range) -> Ranges | None:
-    """Return a relation's ranges at the values of its names; cached, since walks and simpler instances repeat them."""
+    """Return a relation's ranges at values of its `names`; cached, since walks and simpler instances repeat values."""
     return bound._solved(dict(zip(bound.names, values, strict=True)), within)  # noqa: SLF001
 
 
 @cache
 def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solvable:
-    """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
+    """Prepare a relation to be solved for `unknown`; `names` are the parameters that have values then."""
     symbols = symbols_by_name(relation)
     last = symbols.get(unknown, sp.Symbol(unknown))
     written, scanned = _named_scans(relation)
@@ -212,7 +220,8 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
 def satisfied(relation: Relational, values: Values) -> bool:
     """Whether a relation is certified to hold at values: in exact arithmetic or, if a value is not rational, in balls.
 
-    False if it has no value, or if balls of 4096 bits do not decide it.
+    The result is False if the relation has no value, or if balls of 4096 bits do not decide it. Enclosed primitives
+    have their approximate values.
     """
     written, scanned = _named_scans(relation)
     try:
@@ -245,7 +254,7 @@ def satisfied(relation: Relational, values: Values) -> bool:
 
 @cache
 def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUndef]]:
-    """Return the relation with a symbol for each value that a primitive encloses, and the symbols' meanings."""
+    """Return the relation with a symbol for each application of an enclosed primitive, and the symbols' meanings."""
     nodes = [node for node, _ in enclosed_applications(relation)]
     if not nodes:
         return relation, {}
@@ -255,7 +264,7 @@ def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUn
 
 
 def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
-    """Return the values with the approximations of enclosed primitives. Raises UndefinedError if one has none."""
+    """Add the approximations of enclosed primitives to the values. Raises UndefinedError if a primitive has none."""
     completed = dict(values)
     for name, node in scanned.items():
         primitive = PRIMITIVES[node.func.__name__]
@@ -275,7 +284,10 @@ def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
 
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
-    """Return the set on which N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
+    """Return the set on which numerator/denominator is > 0, >= 0 or = 0, as the relation says.
+
+    Signs are computed between the roots of numerator · denominator. The enclosures of irrational roots are left out.
+    """
     strict = isinstance(relation, STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))
     if below == 0:
@@ -293,7 +305,7 @@ def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Rel
 
 
 def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
-    """Add the zeros to open intervals: as ends, as points, or as the joint of two."""
+    """Return open intervals and zeros as one union: a zero closes an interval, joins two, or is a point of its own."""
     joined: list[Range] = []
     for part in sorted([*intervals, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open)):
         last = joined[-1] if joined else None
@@ -305,7 +317,7 @@ def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
 
 
 def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
-    """Return the open intervals between roots."""
+    """Return the open intervals that are left of the real line without the enclosures of roots."""
     ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
     return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
 

@@ -1,7 +1,7 @@
 """The arithmetics in which the engine evaluates a clause.
 
-Exact rationals and balls (Arb) certify; intervals with exact end points serve for the invariance of boxes, where a
-bound is touched; float64 certifies nothing.
+Exact rationals and balls (Arb) certify. Intervals with exact end points certify that boxes are invariant, even if a
+bound is attained. float64 certifies nothing.
 """
 
 import math
@@ -18,29 +18,29 @@ from verify.errors import NotExactError, TheoremError, UndecidedError, Undefined
 from verify.outcomes import Enclosure
 
 Raw = TypeVar("Raw")
-"""A number as an arithmetic's backend has it."""
+"""A number in the representation of an arithmetic's backend."""
 
 FIRST_BITS = 128
-"""Bits of the balls at first; they are doubled while a sign is undecided."""
+"""Number of bits of the balls at first; it is doubled while a sign is undecided or digits are missing."""
 LAST_BITS = 4096
-"""Largest number of bits: an evaluation that they do not decide stays undecided."""
+"""Largest number of bits; an evaluation that balls of so many bits do not decide stays undecided."""
 _LARGEST_POWER = 10_000
-"""Largest computed exponent of an exact power; a higher power is computed in balls."""
+"""Largest size of the exponent of `Exact.power`; a power with a larger exponent is computed in balls."""
 _SMALL_POWER = 8
-"""Largest exponent of a power that is computed without a check of its length."""
+"""Largest size of the exponent of an exact power that is computed without a check of its length."""
 _LONGEST_POWER = 2**26
 """Maximum number of bits of an exact power; FLINT ends the process if memory does not suffice."""
 _LARGEST_EXPONENT = 2**22
-"""Ends of balls beyond 2^±this are not written out: exp(−10^9) would fill the memory with zeros."""
+"""Largest size of a binary exponent in an end of a ball; an end beyond it, as of exp(−10^9), is not written out."""
 
 
 class Arithmetic(Protocol[Raw]):
-    """The operations that a program needs of an arithmetic; `raw` numbers are the backend's own."""
+    """The operations of an arithmetic that a program needs; `raw` numbers are the backend's own."""
 
     name: str
 
     def rational(self, numerator: int, denominator: int) -> Raw:
-        """Return the enclosure of p/q. Raises UndefinedError for q = 0, in float64 ZeroDivisionError."""
+        """Return the quotient, or enclose or round it. Raises UndefinedError or ZeroDivisionError for denominator 0."""
         ...
 
     def number(self, value: Any) -> Raw:
@@ -61,7 +61,7 @@ class Arithmetic(Protocol[Raw]):
 
 
 def quotient(numerator: int, denominator: int) -> flint.fmpq:
-    """Return p/q. Raises UndefinedError for q = 0."""
+    """Return the quotient. Raises UndefinedError for denominator 0."""
     if denominator == 0:
         raise UndefinedError("division by zero")
     return flint.fmpq(numerator, denominator)
@@ -84,7 +84,7 @@ class Exact:
         return (raw > 0) - (raw < 0)
 
     def checked(self, raw: object) -> flint.fmpq:
-        """Return a program's result. Raises TheoremError for one that is not rational: a primitive's approximation."""
+        """Return a program's result. Raises TheoremError if it is not rational, such as a primitive's approximation."""
         if not isinstance(raw, flint.fmpq):
             raise TheoremError(f"{type(raw).__name__}: not an exact rational")
         return raw
@@ -125,7 +125,7 @@ class Exact:
 
 
 class Ball:
-    """Real balls (Arb) at a number of bits; `balls(bits)` makes them and sets the precision while they are used."""
+    """The arithmetic of real balls (Arb); `balls(bits)` yields it and sets the precision meanwhile."""
 
     def __init__(self, bits: int) -> None:
         self.name, self.bits = "ball", bits
@@ -149,7 +149,7 @@ class Ball:
     sqrt = staticmethod(flint.arb.sqrt)
 
     def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
-        """Return x^y; for a ball x around 0 the result is finite only if y is known to be a small integer."""
+        """Return base^exponent; if the base contains 0, it is finite only for a known small integer exponent."""
         raised = base**exponent
         if raised.is_finite() or not (exponent.is_integer() and abs(exponent) <= _LARGEST_POWER):
             return raised
@@ -157,9 +157,9 @@ class Ball:
         return self.raised(base, power) if power >= 0 else 1 / self.raised(base, -power)
 
     def raised(self, base: Any, exponent: int) -> Any:
-        """Return a power with an integer exponent >= 0; a ball around 0, of which FLINT has none, is multiplied out.
+        """Return a power with an integer exponent >= 0; if FLINT's power of a ball is not finite, multiply it out.
 
-        Programs are run on polynomials over balls too.
+        The base may also be a polynomial over balls.
         """
         raised = base**exponent
         if isinstance(base, flint.arb) and not raised.is_finite() and base.is_finite():
@@ -170,7 +170,7 @@ class Ball:
 
 
 def _of_complex(function: str, raw: float) -> float:
-    """Return NumPy's function of a complex number, which roots of negative numbers are, or of an array."""
+    """Return a NumPy function's value at a complex number (a root of a negative number is complex) or at an array."""
     import numpy as np
 
     return getattr(np, function)(raw)
@@ -179,7 +179,7 @@ def _of_complex(function: str, raw: float) -> float:
 class Float64:
     """IEEE doubles, for scans: fast, and no proof of anything.
 
-    NumPy is imported by the methods that need it: a check in other arithmetic does without.
+    NumPy is imported by the methods that need it, so that a check in another arithmetic does not load it.
     """
 
     name = "float64"
@@ -218,7 +218,7 @@ def _number(arithmetic: Arithmetic[Raw], value: object, raw: type[Raw]) -> Raw:
 
 @cache
 def self_test() -> None:
-    """Refuse a backend whose elementary operations are wrong (python-flint 0.8 negated wrongly)."""
+    """Raise RuntimeError if the backend's elementary operations are wrong (python-flint 0.8 negated wrongly)."""
     third, arb = flint.fmpq(1, 3), flint.arb
     ball = arb(third)
     right = (
@@ -238,12 +238,12 @@ def self_test() -> None:
 
 
 def enclosure_of_ball(raw: flint.arb) -> Enclosure:
-    """Return the rational end points of a ball, exactly. Raises UndefinedError for one too large or small to write."""
+    """Return a ball's exact rational ends. Raises UndefinedError for an end too large or too small to write out."""
     return Enclosure(fraction_of_point(raw.lower()), fraction_of_point(raw.upper()))
 
 
 def fraction_of_point(point: flint.arb) -> Fraction:
-    """Return a ball without radius as a Fraction. Raises UndefinedError as `enclosure_of_ball`."""
+    """Return a ball of radius 0 as a Fraction. Raises UndefinedError as `enclosure_of_ball`."""
     mantissa, exponent = map(int, point.man_exp())
     if abs(exponent) > _LARGEST_EXPONENT:
         raise UndefinedError(f"a number of size 2^{exponent} is not written out")
@@ -261,9 +261,9 @@ def flint_rational(value: Fraction) -> flint.fmpq:
 
 
 def positive_definite(matrix: flint.arb_mat) -> bool | None:
-    """Return whether all symmetric matrices in the balls are positive definite (True), none is (False); else None.
+    """Return True if all symmetric matrices in the balls are shown positive definite, False if none is; else None.
 
-    A negative pivot of elimination, or a negative minor, shows a direction in which the form is negative.
+    A negative pivot of elimination, or a negative 2×2 principal minor, shows that no matrix is positive definite.
     """
     size = matrix.nrows()
     rows = [[matrix[i, j] for j in range(size)] for i in range(size)]

@@ -1,4 +1,4 @@
-"""The functions of the language beyond +, *, powers, exp and log, in each arithmetic in which a clause is evaluated."""
+"""The functions of the language beyond +, *, powers, exp and log, in exact, ball and float64 arithmetic."""
 
 import math
 import operator
@@ -12,7 +12,7 @@ from verify.errors import NotExactError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Arithmetic, Raw
 
 MOST_TERMS = 100_000
-"""Maximum number of terms of a sum or a product, and of steps of a recursion, that are computed."""
+"""Maximum number of terms of a sum or a product, and of steps of a recursion, that are computed in balls."""
 _EXACT_TERMS = 10_000
 _EXACT_BITS = 2**16
 """Maximum number of terms, and of bits of an intermediate number, that are computed exactly."""
@@ -28,7 +28,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
 
 
 class Functions(Generic[Raw]):
-    """The functions that all arithmetics share: pieces, sums, products and recursions of a program's values."""
+    """The functions that exact, ball and float64 arithmetic share: pieces, sums, products and recursions."""
 
     most = MOST_TERMS
 
@@ -36,7 +36,7 @@ class Functions(Generic[Raw]):
         self.arithmetic = arithmetic
 
     def whole(self, raw: Raw) -> int:
-        """Return an integer. Raises UndefinedError for another number, UndecidedError if that is not decided."""
+        """Return a number as an int. Raises UndefinedError if it is no integer, UndecidedError if that is undecided."""
         raise UndecidedError(f"integers are not told apart in {self.arithmetic.name} arithmetic")
 
     def sign_of(self, raw: Raw) -> int | None:
@@ -44,7 +44,7 @@ class Functions(Generic[Raw]):
         return self.arithmetic.sign(raw)
 
     def hull(self, one: Raw, other: Raw) -> Raw:
-        """Return a number that contains both of two numbers."""
+        """Return an enclosure of two numbers. Raises UndecidedError if the arithmetic has none."""
         raise UndecidedError("it is undecided which piece applies")
 
     def kept(self, raw: Raw) -> Raw:
@@ -60,7 +60,10 @@ class Functions(Generic[Raw]):
         raise UndecidedError(why)
 
     def piecewise(self, *pieces: Any) -> Raw:
-        """Return the value of the first of ((relation, sides), value), … that holds, else of the last."""
+        """Return the value of the first piece ((relation, sides), value) whose relation holds, else that of the last.
+
+        If relations are undecided, return the hull of all values that may apply.
+        """
         *cases, last = pieces
         met: list[Raw] = []
         for (relation, sides), value in cases:
@@ -75,11 +78,11 @@ class Functions(Generic[Raw]):
         return reduce(self.hull, met)
 
     def sum(self, function: Callable[[Raw], Raw], low: Raw, high: Raw) -> Raw:
-        """Return the sum of a function at the integers from one to another."""
+        """Return the sum of a function over the integers from `low` to `high`."""
         return self._folded(operator.add, 0, function, low, high)
 
     def product(self, function: Callable[[Raw], Raw], low: Raw, high: Raw) -> Raw:
-        """Return the product of a function at the integers from one to another."""
+        """Return the product of a function over the integers from `low` to `high`."""
         return self._folded(operator.mul, 1, function, low, high)
 
     def _folded(self, combine: Any, empty: int, function: Callable[[Raw], Raw], low: Raw, high: Raw) -> Raw:
@@ -91,7 +94,7 @@ class Functions(Generic[Raw]):
         return total
 
     def iterate(self, place: int, count: Raw, start: Sequence[Raw], step: Callable[..., Sequence[Raw]]) -> Raw:
-        """Return a state after some steps; a step takes its number and the states before it."""
+        """Return state number `place` after `count` steps; `step` takes k = 0, 1, … and the states before step k."""
         steps = self.whole(count)
         if steps < 0:
             raise UndefinedError(f"there are no {steps} steps")
@@ -210,14 +213,14 @@ class _Float(Functions[float]):
 
 
 def _real(raw: float) -> float:
-    """Return a float, or an array of floats. Raises UndefinedError for a complex number: a root of a negative one."""
+    """Return a float or an array. Raises UndefinedError for a complex number (a root of a negative number)."""
     if isinstance(raw, complex):
         raise UndefinedError("a part has no real value")
     return raw
 
 
 def _in_floats(head: str, of_floats: Callable[..., float]) -> Callable[..., float]:
-    """Return a function of floats, or of arrays, for which it calls NumPy's function."""
+    """Return a function that calls `of_floats` for floats, and NumPy's function for arrays."""
 
     def function(*raw: float) -> float:
         if all(isinstance(_real(each), float) for each in raw):

@@ -1,4 +1,4 @@
-"""Numbers handed to primitives: they compute in the arithmetic that the engine passed, and cannot leave it."""
+"""Numbers handed to primitives: they compute in the engine's arithmetic and cannot be turned into Python numbers."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _FLOAT_BITS = 53
 """Bits of a float's significand."""
 _FEWEST_BITS = 46
-"""Fewest bits of a number that may be a float's expansion: of a random float's bits the last seven are seldom all 0."""
+"""Fewest bits of a numerator that may come from a float: the last eight bits of a random float are seldom all 0."""
 
 
 class Number:
@@ -146,11 +146,11 @@ class GuardedArithmetic:
 
 
 _MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTimeError, ZeroDivisionError)
-"""The errors that a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
+"""The errors that a primitive may raise: the engine's own, and ZeroDivisionError."""
 
 
 def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> T:
-    """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that it may not raise."""
+    """Call a primitive's function. Raises PrimitiveError, with its name, for an exception that is not in `_MEANT`."""
     try:
         return function(*arguments)
     except _MEANT:
@@ -162,7 +162,10 @@ def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> 
 def call_enclosed(
     name: str, function: Callable[..., Fraction | Enclosure], *arguments: Fraction
 ) -> Fraction | Enclosure:
-    """Call an enclosing function at exact arguments. Raises PrimitiveError if it returns no bounded enclosure."""
+    """Call an enclosing function at exact arguments.
+
+    Raises PrimitiveError if the result is neither an exact number nor a bounded Enclosure, or looks like a float.
+    """
     result = run_primitive(name, function, *arguments)
     ends = (result.lower, result.upper) if isinstance(result, Enclosure) else (result,)
     if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):
@@ -178,16 +181,16 @@ def call_enclosed(
 
 
 def _is_of_a_float(value: Fraction) -> bool:
-    """Whether a number looks like a float's expansion: over a large power of two, it has 53 bits, or nearly."""
+    """Whether a number looks like a float's expansion: a numerator of 46 to 53 bits over a power of two > 2^20."""
     bits = abs(value.numerator).bit_length()
     return value.denominator.bit_count() == 1 and value.denominator > 2**20 and _FEWEST_BITS <= bits <= _FLOAT_BITS
 
 
 def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]:
-    """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value.
+    """Wrap an enclosed primitive's approximation, in which an ArithmeticError or a ValueError means "no value".
 
-    The result raises UndefinedError for these, and PrimitiveError for any other error and for a result that is no
-    number.
+    The wrapped function raises UndefinedError for these, and PrimitiveError for any other error and for a result that
+    is not a real number. The errors in `_MEANT` pass unchanged.
     """
 
     def call(*arguments: float) -> Real:
@@ -207,7 +210,8 @@ def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]
 def call_primitive(function: Callable[..., object], arithmetic: Arithmetic[Raw]) -> Callable[..., Raw]:
     """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out.
 
-    The result takes and returns raw numbers, and raises PrimitiveError if the function returns anything else.
+    The wrapped function takes and returns raw numbers. It raises PrimitiveError if the primitive's function returns
+    anything else.
     """
     guarded = GuardedArithmetic(arithmetic)
 

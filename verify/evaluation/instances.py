@@ -1,4 +1,4 @@
-"""Instances: how they are parsed and completed, the hypotheses there, and the admissible values of other parameters."""
+"""Instances: parsing, completion by defaults, hypotheses at an instance, and admissible ranges of other parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from verify.shown import Result
 _DIGITS = 6
 """Digits to which the sides of a hypothesis that fails are computed, for the distance past the limit."""
 _JUST_PAST = Fraction(201, 200)
-"""Largest ratio to the limit that is 1 in three digits."""
+"""Largest ratio to the limit that three digits show as 1."""
 
 
 class Line(Protocol):
@@ -54,12 +54,12 @@ class ConditionsResult(Result):
 
     @property
     def in_scope(self) -> bool | None:
-        """True, False, or None while a hypothesis waits for a parameter."""
+        """Whether all hypotheses hold; None if none fails, but one waits for a parameter or is undecided."""
         return scope(self.hypotheses)
 
     @property
     def admissible(self) -> str:
-        """The heading of the ranges: it names the hypotheses that already fail, whatever the other parameters are."""
+        """The heading of the ranges, which names the hypotheses that fail whatever the missing parameters are."""
         failing = [h.label for h in self.hypotheses if h.status == "fails"]
         return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
 
@@ -100,10 +100,11 @@ class Stated(Protocol):
 
 
 def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the complete instance of some values; a missing word is the paper's, the first of the parameter.
+    """Return the complete instance with the given values.
 
-    A missing parameter with a default takes the default. Raises InputError for a value that is missing, unknown or
-    outside its domain, and for a default that has no value.
+    A missing word parameter takes the paper's word, which is its first. A missing parameter with a default takes the
+    default. Raises InputError for a value that is missing, unknown or outside its domain, and for a default that has no
+    rational value.
     """
     paper = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
     instance = parse_instance(statement.parameters, paper | dict(given), partial=True)
@@ -120,7 +121,7 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
 def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
     """Return an instance with the defaults of missing parameters, exact or, with `scan`, approximate.
 
-    A default that needs a missing value is left out. Raises InputError if a default has no value.
+    A default that needs a missing value is left out. Raises InputError if a default has no rational value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
     whole = dict(instance)
@@ -143,7 +144,7 @@ def completed(statement: Statement, instance: Instance, *, scan: bool = False) -
 
 
 def _scanned(expression: sp.Expr, values: Instance) -> Fraction:
-    """Return a value in float64. Raises UndefinedError if it divides by 0, is infinite, or complex."""
+    """Return an expression's float64 value as a Fraction. Raises UndefinedError if it is not a finite real number."""
     try:
         return Fraction(scan_values((expression,), values)[0])
     except (ArithmeticError, ValueError, TypeError) as error:
@@ -170,7 +171,7 @@ def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult
 
 
 def check_domain(statement: Statement, instance: Instance) -> None:
-    """Raise InputError if the given parameters break a relation of the domain."""
+    """Raise InputError if the given values break a relation of the domain, or do not decide it."""
     for relation in statement.domain:
         names = symbols_by_name(relation)
         if names.keys() <= instance.keys() and not _kept(relation, instance):
@@ -182,7 +183,7 @@ def check_domain(statement: Statement, instance: Instance) -> None:
 
 
 def _kept(relation: Relational, instance: Instance) -> bool:
-    """Whether a relation of the domain is decided to hold; it does not if a side has no value."""
+    """Whether a relation of the domain is decided to hold; False if a side has no value."""
     try:
         return holds(relation, evaluate_rising(Hypothesis("domain", relation).slack, instance, sign=True)[0]) is True
     except (UndefinedError, UndecidedError):
@@ -190,16 +191,20 @@ def _kept(relation: Relational, instance: Instance) -> bool:
 
 
 def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any) -> HypothesisResult:
-    """Return a hypothesis's result; `holds` is None if that is not known, `more` may be `slack`, `needs`, `detail`."""
+    """Return a hypothesis's result; `holds` is None if it is unknown.
+
+    `more` may have `assumed`, `slack`, `needs` and `detail`.
+    """
     shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
     return HypothesisResult(**shown, holds=holds, **more)
 
 
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
-    """Return whether the hypothesis holds, with its slack; a structural hypothesis is assumed, unless a word varies it.
+    """Return whether the hypothesis holds, with its slack.
 
-    A relation that holds is assumed, too, at a word that only supposes it. A relation without a value does not hold. If
-    the sign of the slack is not decided, `holds` is None.
+    A structural hypothesis is assumed or, if a word parameter varies it, holds at the first word only. A relation that
+    holds is assumed, too, at a word that only supposes it. A relation without a value does not hold. If a parameter is
+    missing, or the sign of the slack is not decided, `holds` is None.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
@@ -221,7 +226,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
 
 
 def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values) -> HypothesisResult:
-    """Return the result with the distance past the limit, if the hypothesis fails and both sides are positive."""
+    """Return the result with the distance past the limit, if an inequality fails and both its sides are positive."""
     relation = hypothesis.relation
     if result.holds is not False or relation is None or isinstance(relation, sp.Eq):
         return result
@@ -244,7 +249,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
 
 
 def _limited(relation: Relational) -> sp.Basic:
-    """Return the side that the other one limits: the only side that is a symbol, or that has symbols, else the left."""
+    """Return the limited side: the only side that is a symbol, else the only side that has symbols, else the left."""
     left, right = relation.lhs, relation.rhs
     for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
         if stands_out(left) != stands_out(right):
@@ -309,7 +314,7 @@ def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
 
 
 def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp.Set | None:
-    """Return the set on which a relation of two sides holds; None where SymPy does not decide it."""
+    """Return the set on which a relation of two sides holds; None if SymPy does not find it."""
     try:
         decided = relation.func(*sides)
         if decided in (sp.true, sp.false):
@@ -371,7 +376,11 @@ def _set_text(admissible: sp.Set, parameter: Parameter) -> str:
 
 
 def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return a key by which readable instances come first: digits in all, then the sizes, then the denominators."""
+    """Return a sort key by which readable instances come first.
+
+    The key has the number of digits and minus signs, the sum of all numerators and denominators in size, and the sum of
+    the denominators.
+    """
     listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
     numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
     sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]

@@ -1,4 +1,4 @@
-"""Recursions followed: certified in balls, and in float64 for a search."""
+"""Runs of recursions: certified in balls, and in float64 for a search."""
 
 import math
 import time
@@ -23,9 +23,9 @@ _STEPS_BETWEEN_LOOKS = 1024
 EXACT_STEPS = 1000
 """Number of steps up to which a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
-"""Number of steps and leaps after which a scan ends, whether its displacements became steady or not."""
+"""Number of steps and leaps after which a scan ends, whether or not its displacements became steady."""
 _STEPS_BETWEEN_LEAPS = 4
-"""Number of steps after a leap, which damp the fast components."""
+"""Minimum number of single steps between two leaps; they damp the fast components."""
 INTERRUPTED = "interrupted"
 Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
 """A step of a run, and the state there."""
@@ -34,14 +34,14 @@ Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
 def used_symbols(
     expressions: Sequence[sp.Basic], values: Container[str], without: Sequence[sp.Symbol] = ()
 ) -> list[sp.Symbol]:
-    """Return the symbols of some expressions that are among the names of `values`, sorted, leaving out some."""
+    """Return the expressions' free symbols whose names are in `values`, sorted, except those in `without`."""
     free = set[sp.Basic]().union(*(expression.free_symbols for expression in expressions)) - set(without)
     return sorted((symbol for symbol in free if symbol.name in values), key=str)  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
 
 @cache
 def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
-    """Return the symbols that have values, and the programs of the observable and a step, and of the initial state."""
+    """Return the symbols among `names`, the program of the observable and next state, and that of the initial state."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
     fixed = used_symbols(expressions, names, dynamics.state)
     step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
@@ -52,8 +52,9 @@ def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Sym
 class Passage:
     """A trajectory followed up to a step, and whether its observable came down to a level.
 
-    The observable is certified above the level at every step before `step`. If `reached`, it is at or below the level
-    at `step` itself. `observable` encloses its value there; `state` holds the balls.
+    The observable is certified above the level at every step before `step`. If `reached`, it is certified at or below
+    the level at `step` itself; otherwise `why` says why the run ended. `observable` encloses its value at `step`, if
+    that was computed and is finite. `state` has the balls of the state at `step`.
     """
 
     reached: bool
@@ -81,9 +82,9 @@ def first_passage(
 ) -> Passage:
     """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
 
-    When a comparison is undecided the run starts again with twice the bits, so that rounding
-    cannot move the answer; it ends unreached at `last_step`, at the deadline
-    (`time.monotonic()`), at Ctrl-C, or when `last_bits` do not decide; `why` says which.
+    If a comparison is undecided, the run starts again with twice the bits, so that rounding cannot move the answer. The
+    run ends unreached at `last_step`, at the deadline (a time of `time.monotonic()`), at Ctrl-C, or if `last_bits` do
+    not decide; `why` says which.
     """
     bits = first_bits
     while True:
@@ -100,7 +101,7 @@ def bind_recursion(
 ) -> tuple[Callable[..., tuple[Raw, ...]], tuple[Raw, ...]]:
     """Return the observable and the next state as a function of a state, and the initial state.
 
-    Raises the arithmetic's error if a value is not a number of it, or if the initial state has no value.
+    Raises the arithmetic's error if a value is not a number of the arithmetic, or if the initial state has no value.
     """
     fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
@@ -116,7 +117,7 @@ def _follow(
     last_step: int | None,
     progress: Progress | None,
 ) -> Passage:
-    """Return the passage from a state on, at the bits in force."""
+    """Return the passage of a run that starts at `state`, at the precision `bits` that is in force."""
     count = 0
     checkpoints: list[Checkpoint] = []
     try:
@@ -165,11 +166,11 @@ def first_excess(
     steps: int,
     deadline: float,
 ) -> tuple[int, Enclosure, int] | None:
-    """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
+    """Return the first of `steps` steps, from the passage of `reached` on, at which the observable is > `level`.
 
     The result is the step, the observable there, and the bits that decided it. If a comparison is undecided, the run
-    starts again with twice the bits, as in `first_passage`. The result is None, too, if the deadline, a time of
-    `time.monotonic()`, or the largest number of bits comes first.
+    starts again with twice the bits, as in `first_passage`. The result is None if there is no such step, or if the
+    deadline (a time of `time.monotonic()`) or the largest number of bits comes first.
     """
     while True:
         with balls(start.bits) as arithmetic:
@@ -203,9 +204,9 @@ def _scanned(
 def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
     """Return steps, from 0 to `steps`, and the observable there in float64; a divergent run ends early, with inf.
 
-    After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by leaps along it, each
-    at most a fiftieth of the steps behind it, with a few steps in between that damp the fast components. The counts are
-    then approximate, to a few per cent. A run that does not become steady ends after `MOST_EVALUATIONS`.
+    From step `EXACT_STEPS` on, a run whose displacement hardly changes from step to step continues by leaps: a leap
+    repeats the displacement for a fiftieth of the steps so far. A few single steps between leaps damp the fast
+    components. The numbers of steps are then approximate, to a few per cent. Every run ends after `MOST_EVALUATIONS`.
     """
     return _scanned(dynamics, tuple(values.items()), steps)
 

@@ -1,4 +1,4 @@
-"""From expressions of the language to straight-line programs that run in any of the engine's arithmetics."""
+"""Compilation of expressions of the language to straight-line programs that run in any of the engine's arithmetics."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ _FUNCTIONS = ("exp", "log", "sqrt", "power")
 class Program:
     """Expressions compiled once, to be bound to an arithmetic.
 
-    `prelude` runs once, on the fixed inputs; `source` on the others, every time. Both are made of
-    the engine's own names (`x0`, `k1`, `v2`, …) and of nothing that the theorem's author wrote;
-    constants enter as exact integers and rationals.
+    `prelude` runs once, when the program is bound, on the first `fixed` inputs. `source` runs at each call, on the
+    other `free` inputs. Both consist of the engine's own names (`x0`, `k1`, `v2`, …) and of names of primitives, which
+    are checked to be identifiers. `constants` has exact rationals by name.
     """
 
     prelude: str
@@ -39,9 +39,10 @@ class Program:
     heads: tuple[str, ...]
 
     def bind(self, arithmetic: Arithmetic[Raw], fixed: Sequence[Raw] = ()) -> Callable[..., tuple[Raw, ...]]:
-        """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones.
+        """Return the function of the free inputs at values of the fixed ones, all in raw numbers of the arithmetic.
 
-        At inputs without a value it raises the arithmetic's error: ZeroDivisionError, NotExactError, UndefinedError.
+        `bind` and the function raise the arithmetic's error where an expression has no value: ZeroDivisionError,
+        UndefinedError, or NotExactError.
         """
         assert len(fixed) == self.fixed
         names = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
@@ -61,7 +62,7 @@ class Program:
 
 @lru_cache(maxsize=4096)
 def _code(source: str) -> CodeType:
-    """Return compiled source; a search binds one program at thousands of instances."""
+    """Return compiled source, cached because a search binds one program at thousands of instances."""
     return compile(source, "<program>", "exec")
 
 
@@ -75,8 +76,9 @@ def compile_program(
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
     Raises UndefinedError for a division by the number 0, and for a root of a negative number. A part that depends on
-    the fixed inputs alone is computed once, when the program is bound. If `share`, exponentials whose exponents differ
-    by a rational factor are powers of one number: exp(-u) is 1/exp(u), which is beyond float64 at u = 710.
+    the fixed inputs alone is computed once, when the program is bound, except inside sums, products, recursions, pieces
+    and shared exponentials. If `share`, exponentials whose exponents differ by a rational factor are powers of one
+    number; exp(u) and exp(-u) become exp(u) and 1/exp(u), although exp(u) is beyond float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})
@@ -101,7 +103,7 @@ def compile_program(
 
 
 def _carried_out(expression: sp.Basic) -> sp.Basic:
-    """Return an expression without derivatives and limits, such that nothing that it needs is lost by rewriting it."""
+    """Carry out derivatives and limits; the result has no value where a part that the expression needs has none."""
     done, divisors = carry_out(rebuilt(expression))
     return provided(done, [part for divisor in divisors for part in needs(1 / divisor)])
 
@@ -203,7 +205,7 @@ class _Writer:
         raise _not_evaluated(node)
 
     def _provided(self, node: Provided) -> str:
-        # In each arithmetic 0 times a part without a value has none.
+        # In each arithmetic, 0 times a part without a value has no value either.
         value, *needed = map(self.write, node.args)
         nought = self.write(sp.Integer(0))
         return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
@@ -241,7 +243,7 @@ class _Writer:
         return text
 
     def _sum(self, node: sp.Add) -> str:
-        # Positive terms first, so that no line begins by negating.
+        # Positive terms come first, so that a line begins with a negation only if all terms are negative.
         terms = sorted(node.args, key=lambda term: term.could_extract_minus_sign())
         text = self.write(terms[0])
         for term in terms[1:]:

@@ -1,8 +1,8 @@
 """float64 with a running estimate of its error, over NumPy arrays: the arithmetic of a sweep's fast rows.
 
-Each number is an array with a bound of its error beside it. An operation carries the errors of its arguments (Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; a value that is not
-defined, or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
+Each number is an array with an array of error bounds. An operation propagates the errors of its arguments (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding error. A value that is not
+known to be defined is NaN. The bounds are themselves rounded, so that they prove nothing.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
 """Relative error of NumPy's exp, log and power: its vectorised loops promise 4 units in the last place."""
 _TINY = 2.0**-1020
-"""Below this float64 loses digits; it is added to the error of a result that may underflow."""
+"""About the size below which float64 loses digits; it is added to the error of a result that may underflow."""
 SAFETY = 2.0
-"""The factor on an error before it decides anything; it covers the rounding of the errors themselves."""
+"""Factor of an error bound in every decision; it covers the rounding of the bounds themselves."""
 _LARGEST_POWER = 2**30
 """Largest exponent at which the rounding of a base hardly changes the bound of a power's error."""
 
@@ -66,16 +66,16 @@ class Estimate:
         return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
 
     def sign(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the masks of certainly positive and of certainly negative values, by the estimate; NaN is neither."""
+        """Return the masks of the values > and < 0 by more than `SAFETY` times their error; NaN is in neither."""
         room = SAFETY * self.error
         return np.greater(self.value, room), np.less(self.value, -room)
 
     def where_positive(self, size: Array) -> Array:
-        """Return the values, NaN where `size`, which has their errors, is not known to be positive."""
+        """Return the values, but NaN where `size`, an array with the same errors, is not known to be positive."""
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
     def known(self, relative: float) -> np.ndarray:
-        """Return the mask of finite values with an error of at most `relative` times their size, and of exact zeros."""
+        """Return the mask of the finite values with `SAFETY` · error <= `relative` · size; it includes exact zeros."""
         return np.isfinite(self.value) & (SAFETY * self.error <= relative * np.abs(self.value))
 
 
@@ -85,7 +85,7 @@ class Estimates:
     name = "float64 with errors"
 
     def rational(self, numerator: int, denominator: int) -> Estimate:
-        """Return p/q; the error is 0 if p/q is a float."""
+        """Return the quotient; its error is 0 if it is a float."""
         return self.number(Fraction(numerator, denominator))
 
     def number(self, value: Fraction | int) -> Estimate:
@@ -136,8 +136,8 @@ class Estimates:
 
 
 def _scaled(value: Array, moved: Array) -> Array:
-    """Return the error of a positive function's value that its arguments' errors change by a factor 1 + moved.
+    """Return the error of a positive value that errors of the arguments change by a factor of at most 1 + `moved`.
 
-    A value that underflowed may be anything up to _TINY, and the factor may be large.
+    A value that underflowed is treated as _TINY, because the factor may be large.
     """
     return np.maximum(value, _TINY) * (moved + _FUNCTION) + _TINY

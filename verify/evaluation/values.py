@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from verify.evaluation.running_errors import Estimate, Estimates
 
 Values: TypeAlias = Mapping[str, Value | Enclosure]
-"""An instance's values by name, and enclosures of numbers found for it."""
+"""An instance's values by name; they may include enclosures of numbers that were found for the instance."""
 
 
 def evaluate_rising(
     expression: sp.Basic, instance: Values, *, digits: int = 0, sign: bool = False
 ) -> tuple[Fraction | Enclosure, int | None]:
-    """Return an expression's exact value, or a ball with `digits` digits and, if `sign`, a decided sign.
+    """Return an expression's exact value, or an enclosure, and the number of bits (None for an exact value).
 
-    The precision of the ball rises until it is good enough; at 4096 bits it is returned as it is. Raises UndefinedError
-    if the expression, or a part of it as it is written, has no value. The second result is the number of bits, None
-    when exact.
+    The precision of balls rises until the enclosure has `digits` digits and, with `sign`, decides the sign; the
+    enclosure at 4096 bits is returned as it is. Raises UndefinedError if the expression, or a part of it as it is
+    written, has no value, and UndecidedError if a comparison in it stays undecided or a primitive runs out of time.
     """
     expression, instance = _with_enclosures(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
     expression, needed = taken_apart(expression)
@@ -66,7 +66,7 @@ def _exact_value(program: Program, values: Sequence[Value | Enclosure]) -> Fract
 def _value_in_balls(
     expression: sp.Basic, program: Program, values: Sequence[Value | Enclosure], digits: int, *, sign: bool
 ) -> tuple[Enclosure, int]:
-    """Return a ball, as `evaluate_rising` does, and the number of bits."""
+    """Return an enclosure, as `evaluate_rising` does, and the number of bits."""
     bits = max(FIRST_BITS, 4 * digits)
     while True:
         is_last = 2 * bits > LAST_BITS
@@ -97,16 +97,16 @@ def exact_values(symbols: Iterable[sp.Symbol], instance: Values) -> dict[sp.Symb
 
 
 def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
-    """Return the expression with its limits carried out at the instance, if they are rational there."""
+    """Return the expression with its limits evaluated. Raises BeyondReachError if a function is not rational."""
     if not expression.has(sp.Limit):
         return expression
     return limits_at(expression, exact_values(expression.free_symbols, instance))
 
 
 def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
-    """Return the expression with its limits at an instance; those that are not rational are SymPy's values.
+    """Return the expression with its limits evaluated, by SymPy if the function is not rational.
 
-    SymPy's values may be wrong: a verdict that rests on one counts only if the re-checker finds the limit itself.
+    SymPy's value may be wrong. A verdict that rests on it counts only if the re-checker finds the limit itself.
     """
     if not expression.has(sp.Limit):
         return expression
@@ -114,7 +114,7 @@ def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
 
 
 def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, Values]:
-    """Return the expression with new symbols for primitives' values, and the instance with these values."""
+    """Return the expression with symbols for enclosed primitives' values, and the instance with these values."""
     values = dict(instance)
     substitution: dict[sp.Basic, sp.Basic] = {}
     for node, primitive in enclosed_applications(expression):
@@ -131,7 +131,7 @@ def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, 
 
 
 def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
-    """If an expression is affine in its single enclosure and rational elsewhere, return its exact ends."""
+    """If an expression is affine in its only enclosed symbol and otherwise rational, return exact ends; else None."""
     enclosures = [(s, e) for s in expression.free_symbols if isinstance(e := instance.get(str(s)), Enclosure)]
     if len(enclosures) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
         return None
@@ -148,7 +148,7 @@ def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
 
 
 def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
-    """Return whether a relation with a slack (an equality's is at most 0) holds; None if that is not decided."""
+    """Return whether a relation with a slack (at most 0 for an equality) holds; None if the slack does not decide."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
     strict = isinstance(relation, STRICT)
     if low is not None and (low > 0 or (low == 0 and not strict)):
@@ -168,7 +168,7 @@ def symbols_by_name(expression: sp.Basic) -> dict[str, sp.Symbol]:
 
 
 def sign_of(value: Fraction | Enclosure) -> int | None:
-    """Return the sign of a value, None if its enclosure does not decide it."""
+    """Return the sign of a value; None if the enclosure does not decide the sign."""
     if isinstance(value, Fraction):
         return (value > 0) - (value < 0)
     assert value.lower is not None and value.upper is not None
@@ -190,7 +190,8 @@ def _scan_function(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], C
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
     """Return expressions' values in float64, for a search; each of their symbols has a number in `values`.
 
-    Raises an ArithmeticError or a ValueError if one has no value; a power of a negative number may be complex.
+    Raises an ArithmeticError or a ValueError if an expression has no value. A power of a negative number may be
+    complex.
     """
     names, program = _scan_function(expressions)
     return program(*(float(values[name]) for name in names))
@@ -199,7 +200,8 @@ def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -
 def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Values]) -> "tuple[Estimate, ...]":
     """Return expressions' values at many instances, as arrays in float64 with running bounds of their errors.
 
-    A value is NaN if it is undefined or a number is beyond float64. All are NaN if an expression has a primitive.
+    A value is NaN if it is undefined or a number in it is beyond float64. All values are NaN if an expression has a
+    primitive.
     """
     import numpy as np
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 _TO_INTEGER = 1.5 * 2.0**52
-"""Added to a number below 2^51, it leaves the nearest integer in the last bits."""
+"""If this is added to a number of size below 2^51, the last bits of the sum are the nearest integer."""
 _PER_LOG2 = 1.4426950408889634
 """1/log 2."""
 _HIGH, _LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -19,13 +19,13 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.facto
 def compiled_exponential() -> Callable[[float], float]:
     """Return exp as a function of float64 that Numba compiles.
 
-    The result is exp(x) to two units in the last place, 0 for x < −708 and infinite for x > 709.4. Let
-    x = k log 2 + r with |r| <= log(2)/2. The Taylor polynomial of order 13 is within 1e-17 of exp(r), and 2^k is made
-    of its bits.
+    The result is exp(x) to two units in the last place, 0 for x < −708 and infinite for x > 709.4. It is 2^k exp(r),
+    with x = k log 2 + r and |r| <= log(2)/2. The Taylor polynomial of order 13 is within 1e-17 of exp(r), and 2^k is
+    built from its bits.
     """
     from numba import njit
 
-    # The flag is stated, because otherwise the caller's would hold: sums in any order would lose k.
+    # The flag is stated, because otherwise the caller's flags would hold; if they allow sums in any order, k is lost.
     @njit(nogil=True, error_model="numpy", fastmath={"contract"})
     def exponential(x: float) -> float:
         shifted = x * _PER_LOG2 + _TO_INTEGER

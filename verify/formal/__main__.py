@@ -1,4 +1,4 @@
-"""`python -m verify.formal DIR [--all] [THEOREM ...]` compiles theorems with Rocq and records the accepted ones.
+"""`python -m verify.formal DIR [--all] [THEOREM ...]` compiles theorems with Rocq and records the accepted claims.
 
 The formal texts and exported statements of the given theorems, by default all, are compiled below DIR, two theorems at
 a time. A theorem that is on record with the same files is not compiled again, unless `--all` is given.
@@ -23,7 +23,10 @@ PROCESSES = 2
 
 
 def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
-    """Compile some theorems, list Rocq's refusals, and write the record; 1 if Rocq or its checker refuses."""
+    """Compile some theorems, list Rocq's refusals, and write the record.
+
+    Return 1 if Rocq or its checker refuses a part, else 0. If Rocq is not installed, say so and do nothing.
+    """
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
@@ -49,7 +52,8 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
         _say_counted(found)
     exported = {name: each.exported for name, each in found.items() if each.exported}
     modules = [module for each in found.values() for module in each.modules]
-    # The checker has read each export without its libraries. A few exports that use them all are read again with them.
+    # The checker has read each export without its libraries. A few exports that together use all libraries are read
+    # again, with these.
     modules += [module for name in _with_all_libraries(folder, exported) for module in exported[name]]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
@@ -112,7 +116,7 @@ def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
 
 
 def _threes(parts: Iterable[str]) -> Iterable[tuple[str, str, str]]:
-    """Yield the options of Rocq in triples: the option, its folder and its name."""
+    """Yield the options of Rocq in triples: the option, a folder, and the folder's name in Rocq."""
     every = iter(parts)
     return zip(every, every, every, strict=True)
 

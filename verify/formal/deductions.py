@@ -79,7 +79,7 @@ def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
 
 
 def _factors_of(clause: Clause, need: Need) -> list[str]:
-    """Return the proofs that the factors of a nonzero quotient are not 0; divisors are products of such factors."""
+    """Return the proofs that no factor in the numerator of a nonzero quotient is 0; they are used for divisors."""
     try:
         found = in_factors(from_data(clause.resolved(need.of)))
     except BeyondReachError:
@@ -153,7 +153,8 @@ def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
 def _positive(scope: _Scope, data: Data) -> list[str]:
     """Return the proof that an expression is positive.
 
-    The proof is by the signs of symbols, by the parameters' bounds, as a multiple of a fact, or by factors.
+    The proof is by the signs of symbols, by the parameters' bounds and at most one relation, as a multiple of a fact,
+    or by factors.
     """
     clause = scope.clause
     slacks, node = Slacks(clause), clause.node(data)
@@ -167,7 +168,7 @@ def _positive(scope: _Scope, data: Data) -> list[str]:
 
 
 def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
-    """Return the proof that an expression is a positive multiple of a positive fact; None if it is of no fact."""
+    """Return the proof that an expression is a positive multiple of a positive fact; None if there is no such fact."""
     clause = scope.clause
     for ratio, fact in _ratios(scope, from_data(clause.resolved(data))):
         try:
@@ -188,7 +189,7 @@ def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signe
 
 
 def _by_factors(scope: _Scope, data: Data) -> list[str]:
-    """Return the proof that a product of powers of polynomials is positive because its factors are."""
+    """Return the proof that a product of powers of polynomials is positive by its factors; else the plain tactic."""
     try:
         found = in_factors(from_data(scope.clause.resolved(data)))
     except BeyondReachError:
@@ -223,7 +224,7 @@ def _lemma(scope: _Scope, tree: Mapping[str, Any]) -> tuple[list[str], _Scope]:
 
 
 def _by_known(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Add an instance of a known inequality of a function to the facts."""
+    """Add an instance of a known fact about a function to the facts."""
     if (known := KNOWN.get(str(tree["name"]))) is None:
         raise NotSaidError(f"the known fact {tree['name']} is not exported")
     fact, shown = known(*tree["of"])

@@ -83,9 +83,10 @@ class _Written(NamedTuple):
 class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
-    `definitions` has, by name, the call of a definition and the call of the proposition that it has a value. `bind`
-    returns the variable of a bound symbol. `inside` is the prefix of the functions in `OWN`. Conditions are collected
-    in `needs`, derivatives and limits in `slopes`, and the used functions of `OWN` in `used`.
+    `definitions` has, by name, the call of a definition and the call of the proposition that it has a value. `words`
+    has, by name, the variable of a word parameter and the constructors of its words. `bind` returns the variable of a
+    bound symbol. `inside` is the prefix of the functions in `OWN`. Conditions are collected in `needs`, derivatives and
+    limits in `slopes`, and the used functions of `OWN` in `used`.
     """
 
     symbols: Mapping[str, str]
@@ -317,7 +318,7 @@ class Terms:
         return _Written(f"{self.inside}real_power {inner.at(_ATOM)} ({power.numerator} / {power.denominator})", _CALL)
 
     def _integer(self, data: Data) -> str | None:
-        """Return the integer term of a polynomial of integers; None for any other expression."""
+        """Return the integer term of sums and products of integers; None for any other expression."""
         match data[0]:
             case "Integer":
                 return f"({data[1]})"

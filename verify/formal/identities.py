@@ -16,9 +16,9 @@ from verify.rechecker.nodes import Node
 from verify.rechecker.reading import Rejected
 
 _LONG = 200
-"""Maximum number of operations of a rational function that is reduced; its degree is at most the fourth power of that.
+"""Maximum number of operations of a rational function that is reduced; larger ones may take minutes.
 
-Larger ones may take minutes.
+The product of the function's integer exponents may be at most the fourth power of this number.
 """
 _SAID: Mapping[str, str] = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
 

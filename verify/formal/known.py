@@ -86,7 +86,7 @@ def _text(x: Fraction) -> str:
 
 
 def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
-    """Return rational numbers a little below and above a logarithm."""
+    """Return rational numbers a little below and above a logarithm, for the tactics `ln_above` and `ln_below`."""
     near = round((math.log(value.numerator) - math.log(value.denominator)) * _DIGITS)
     return [("above", Fraction(near - 2, _DIGITS)), ("below", Fraction(near + 2, _DIGITS))]
 

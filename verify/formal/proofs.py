@@ -51,5 +51,5 @@ def header_of(proofs: Collection[str], *, derives: bool) -> str:
     return "".join(["Require Statement.\n", *texts, _LIMIT])
 
 
-# A proof step that takes longer, in seconds, is an error at its line.
+# Maximum number of seconds of a proof step; a longer step is an error at its line.
 _LIMIT = "Set Default Timeout 60.\n"

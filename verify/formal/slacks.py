@@ -35,7 +35,7 @@ class Slacks:
         self.texts = {**self.clause.texts, **self.texts}
 
     def with_relation(self, place: int) -> "tuple[Slacks, list[str]]":
-        """Also write the symbol that a relation bounds in a slack; return the new slacks and the proof's lines."""
+        """Also write in a slack the symbol that a relation bounds; return the new slacks and the proof's lines."""
         clause, fact = self.clause, self.clause.facts[place]
         relation, signs = clause.relation_node(fact.relation), dict(self.signs)
         values = with_slack(clause.given, relation, place, signs, _WHERE)
@@ -107,7 +107,7 @@ class Slacks:
         return bool(value.numerator) and field.one_sign(value.numerator) != 0
 
     def margin(self, relation: Data, leaf: Mapping[str, Any], sign: str) -> list[str]:
-        """Return the proof of a relation: its margin is squares plus a rest that times multipliers has a sign."""
+        """Return the proof of a relation: its margin is squares plus a rest, and rest · multipliers has a sign."""
         clause = self.clause
         low, high = sides(clause.relation_node(relation))
         nodes = [clause.given.terms.minus(high, low)]
@@ -224,7 +224,7 @@ def _separately(clause: Clause, relation: Data, proof: Mapping[str, Any]) -> lis
 
 @dataclass
 class _Cases:
-    """A tree of cases of a relation; `made` counts the slacks written in new ones, to number the new names."""
+    """The proof of a relation by a tree of cases; `made` counts the slacks rewritten so far, to number new names."""
 
     slacks: Slacks
     relation: Data
@@ -242,8 +242,8 @@ class _Cases:
     def _told_apart(self, tree: Mapping[str, Any]) -> list[str]:
         """Return the proof by two cases of a slack x.
 
-        Either x is 0 or positive. Or, for a number or a multiple t of a slack, x is t/(1 + s) with a new slack s > 0 or
-        t + s with s >= 0.
+        Either the cases are x = 0 and x > 0. Or, for t a number or a multiple of another slack, they are x = t/(1 + s)
+        with a new slack s > 0, and x = t + s with s >= 0.
         """
         name, fact = self.slacks.named(tree["slack"]), f"X_{self.made}"
         text, terms = self.slacks.texts[name], self.slacks.clause.given.terms
@@ -272,9 +272,9 @@ class _Cases:
         return [split, *_block(first + below.lines(tree["below"])), *_block(second + above.lines(tree["above"]))]
 
     def _bounded(self, tree: Mapping[str, Any]) -> list[str]:
-        """Return the proof that writes a slack x as h/c/(1 + s), from a relation with margin h − c x.
+        """Return the proof that writes a slack x as h/(c(1 + s)), from a relation with margin h − cx.
 
-        The margin is linear in x, with c > 0, and s is a new slack.
+        The margin is linear in x, with c > 0. The new slack s is > 0 for a strict relation, else >= 0.
         """
         slacks, clause, name = self.slacks, self.slacks.clause, self.slacks.named(tree["slack"])
         terms, fact, text = clause.given.terms, clause.facts[tree["relation"]], slacks.texts[name]

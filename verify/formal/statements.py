@@ -2,7 +2,7 @@
 
 Parameters are integers, real numbers, words and lists. A rational parameter becomes a real one, so that the exported
 claim says more. Definitions and hypotheses become definitions in Rocq, and a claim supposes the domain and all
-hypotheses.
+hypotheses that are exported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -230,7 +230,7 @@ class Stated:
         return [shown, f"Definition {name} {taken} : Prop :=", f"  {said}."]
 
     def supposed(self) -> list[str]:
-        """Return the suppositions of every claim about the parameters: the domain, and each hypothesis."""
+        """Return the suppositions of every claim about the parameters: the domain, and each exported hypothesis."""
         return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
 
     def _example(self) -> list[str]:
@@ -286,7 +286,7 @@ class Stated:
         return said
 
     def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:
-        """Return the proposition that the last of `said` follows from the others, for all parameters and variables."""
+        """Return the lines of the proposition that, in scope, the last of `said` follows from the others."""
         lines = list[str]()
         if self.kinds:
             lines.append(f"  forall {' '.join(self.typed([*self.kinds]))},")

@@ -1,11 +1,12 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The assumptions that a symbol may have: SymPy simplifies by them as an expression is typed, before any check.
+"""The assumptions that a symbol may have: SymPy simplifies by them when an expression is typed, before any check.
 
 A parameter may assume all that its domain implies, and a variable is declared by its symbol. A definition, a state and
-a bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
-assume `real`; a definition or a state also `integer`, and a state `positive`, where its values are shown to be so.
+a bound symbol have no declared domain: with D > 0 assumed, SymPy turns sqrt(D²) into D, which is false at D = −3. They
+may assume `real`; a definition or a state also `integer`, and a state `positive`, if its values are shown to be so.
+`refuse_bound_assumptions` says what else a bound symbol may assume.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,7 +25,7 @@ POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}
 """The assumptions that the symbol of an order k = 0, 1, 2, … may have."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
-"""The assumptions of a variable of differentiation with an open domain (> 0 or < 0), as the derivative is two-sided."""
+"""The assumptions of a variable of differentiation with an open domain, > 0 or < 0: the derivative is two-sided."""
 _KINKED = (
     *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
     Iterate,
@@ -48,7 +49,7 @@ def refuse_beyond(what: str, symbol: sp.Basic, allowed: Collection[str]) -> None
 
 
 def is_integral(expression: sp.Basic, integers: Collection[str]) -> bool:
-    """Whether an expression is written as a polynomial with integer coefficients in symbols of some names."""
+    """Whether an expression is written as a polynomial with integer coefficients in symbols named in `integers`."""
     expression = sp.sympify(expression)
     if isinstance(expression, sp.Symbol):
         return expression.name in integers
@@ -61,7 +62,7 @@ def is_integral(expression: sp.Basic, integers: Collection[str]) -> bool:
 
 
 def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
-    """Whether an expression is made of positive numbers, some names and exp, by sums, products and powers."""
+    """Whether an expression is made from positive rationals, symbols in `positives` and exp(…) by +, * and powers."""
     expression = sp.sympify(expression)
     if isinstance(expression, sp.Symbol):
         return expression.name in positives
@@ -74,9 +75,9 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
     """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative of a kinked function.
 
-    The symbol of a Subs or a Limit is real, and so is a recursion's state; that of a sum or a product is an integer,
-    and a recursion's counter one that is not negative. A derivative is two-sided: its symbol may be assumed > 0 or < 0,
-    and not >= 0 alone, nor integer.
+    The symbol of a Subs or a Limit and a recursion's state may be assumed real; the symbol of a sum or a product also
+    integer; a recursion's counter also nonnegative. A derivative is two-sided: its symbol may also be assumed nonzero,
+    > 0 or < 0, but neither integer nor >= 0 alone.
     """
     for node, symbol in _bound(expression):
         is_derivative = isinstance(node, sp.Derivative)
@@ -100,7 +101,7 @@ def _bound(expression: sp.Basic) -> Iterator[tuple[sp.Basic, Any]]:
 def refuse_misused(
     symbols: Iterable[sp.Symbol], known: dict[str, sp.Symbol], parameters: Mapping[str, Parameter]
 ) -> None:
-    """Add `symbols` to `known`. Raise TheoremError for unequal ones of one name, and for unallowed assumptions."""
+    """Add `symbols` to `known`. Raise TheoremError for unequal symbols of one name, and forbidden assumptions."""
     for symbol in sorted(symbols, key=str):
         if known.setdefault(symbol.name, symbol) != symbol:
             raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")

@@ -23,7 +23,7 @@ class ClauseData(Protocol):
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
     `relation`: the relation, if the clause is one, else None. A kind may have `bound_domains(integers, positives)`: the
     assumptions that the symbols of bound names may have, given the names of integers and of positive numbers; other
-    symbols may only be `real`. A shipped kind may have `refuse_in(statement)`, which refuses a statement that the
+    bound symbols may only be `real`. A shipped kind may have `refuse_in(statement)`, which refuses a statement that the
     clause does not fit, and `over_arrays(statement, names, arrays)`, which returns the function that computes margins
     at many points at once for the numerical search.
     """
@@ -81,7 +81,8 @@ class Hypothesis:
     Raises
     ------
     TheoremError
-        If neither a relation nor a text is given, `varies` with a relation, or `supposed_at` without one.
+        If neither a relation nor a text is given, for a `relation` of another type, for `varies` with a relation,
+        and for `supposed_at` without one.
 
     Examples
     --------
@@ -195,7 +196,7 @@ class Dynamics:
     observable
         The scalar that clauses such as `Reaches` are about.
     name
-        The observable's name in the texts of claims, such as `L`; no digest covers it.
+        The observable's name in tables, such as `L`, as the texts of claims write it; no digest covers it.
 
     Raises
     ------

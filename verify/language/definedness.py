@@ -33,7 +33,7 @@ class Provided(sp.Function):
 
 
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
-    """Return `value`, defined only where all needed parts have a value; a value that says so already is not changed."""
+    """Return `value`, defined only where all needed parts have a value; if it is so already, it is not changed."""
     lost = _without(needed, value)
     before = value.args if isinstance(value, Provided) else (value,)
     return Provided(*before, *lost) if lost else value  # pyright: ignore[reportReturnType]
@@ -111,7 +111,7 @@ def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
 
 
 def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
-    """Return an expression with nodes replaced; parts that this drops must still have values."""
+    """Return an expression with nodes replaced; parts that this drops are kept as needs, in `Provided`."""
     return _substituted(expression, tuple(replaced.items()))
 
 
@@ -182,14 +182,14 @@ def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
 
 
 def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
-    """Return the expression `after`, made of those in `before`; parts that were dropped must still have values."""
+    """Return `after`, made of the expressions `before`; parts that were dropped are kept as needs, in `Provided`."""
     # The needs are rebuilt by SymPy: else 1/(x − 1·3) as written would never be found in a result, and stay a need.
     return provided(after, _all(*(needs(_rebuilt(part)) for whole in before for part in needs(whole))))
 
 
 @lru_cache(maxsize=2**12)
 def rebuilt(expression: sp.Basic) -> sp.Basic:
-    """Return an expression as SymPy evaluates it anew; parts that this drops must still have values."""
+    """Return an expression as SymPy evaluates it anew; parts that this drops are kept as needs, in `Provided`."""
     return evaluated([expression], _rebuilt(expression))
 
 
@@ -206,7 +206,7 @@ def _rebuilt(node: sp.Basic) -> sp.Basic:
 
 @lru_cache(maxsize=2**12)
 def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
-    """Return an expression with each `Provided` replaced by its value, and the parts that these require."""
+    """Return an expression with every `Provided` outside of `SCOPES` replaced by its value, and their needed parts."""
     if not expression.has(Provided):
         return expression, ()
     provisos: dict[sp.Basic, None] = {}

@@ -59,7 +59,7 @@ class Case(sp.Function):
 
 
 def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, object]) -> sp.Basic:
-    """Return the expression with every Case chosen by the instance's words; `words` has each parameter's list."""
+    """Return the expression with every Case decided by the instance's words; `words` maps a parameter to its list."""
     if not expression.has(Case):
         return expression
     if isinstance(expression, sp.core.relational.Relational):
@@ -155,7 +155,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 class Contents:
     """The symbols of an expression, its Cases, the parts that bind symbols, and whether a product keeps a factor 0.
 
-    The parts stand in the order in which a walk through the expression meets them.
+    The binding parts are in the order in which a walk through the expression meets them.
     """
 
     symbols: frozenset[sp.Symbol]
@@ -180,7 +180,7 @@ def _contents(expression: sp.Basic) -> Contents:
     keeps_zero = False
     while left:
         node = left.pop()
-        # Nodes are compared by identity, for the same reason.
+        # Nodes are compared by identity, because two Subs that bind different symbols are equal to SymPy.
         if id(node) not in seen:
             seen.add(id(node))
             if isinstance(node, (sp.Symbol, Case, *_BINDING)):
@@ -396,7 +396,7 @@ def _applied(expression: sp.Basic, written: bool) -> Data:
     if isinstance(expression, SERIES):
         terms, limits = outermost(expression)
         return [head, _data(terms, written)[0], _data(sp.Tuple(*limits), written)[0]]
-    # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
+    # Limit has its direction as a symbol named "+", "-" or "+-". Factors that do not commute keep their order.
     is_loose = [head in _ORDERLESS or (head == "Mul" and a.is_commutative) for a in expression.args]
     kept = [_data(a, written)[0] for a, loose in zip(expression.args, is_loose, strict=True) if not loose]
     terms = (_data(a, written) for a, loose in zip(expression.args, is_loose, strict=True) if loose)
@@ -441,7 +441,7 @@ def bound_symbols(expression: sp.Basic, kinds: tuple[Any, ...] = _BINDING) -> fr
 
 
 def from_data(data: Data) -> Any:
-    """Return the expression of a data form (the inverse of `to_data`). Raises TheoremError for anything else."""
+    """Return the expression of a data form: `to_data` inverted, up to SymPy's evaluation. Raises TheoremError."""
     match data:
         case ["Integer", text]:
             return sp.Integer(text)

@@ -19,7 +19,10 @@ _SHOWN = 60
 
 
 def refuse_bad_text(what: str, text: object, longest: int = SENTENCE, *, empty: bool = False, noun: str = "it") -> None:
-    """Raise TheoremError for a value that is no text of one line, too long, or empty; `what` begins the message."""
+    """Raise TheoremError for a value that is no text of one line, too long or, without `empty`, blank.
+
+    `what` begins the message.
+    """
     if not isinstance(text, str) or not (empty or text.strip()):
         raise TheoremError(f"{what} {text!r}: {noun} must be text, and not empty")
     if len(text) > longest:
@@ -32,7 +35,10 @@ def refuse_bad_text(what: str, text: object, longest: int = SENTENCE, *, empty: 
 
 
 def refuse_bad_label(what: str, label: object) -> None:
-    """Raise TheoremError for a label that is no line of text, is empty, or has a separator; `what` is the object."""
+    """Raise TheoremError for a label that is no line of text, blank, or has a separator or irregular spaces.
+
+    `what` begins the message.
+    """
     refuse_bad_text(what, label, NAME, noun="a label")
     if any(each in str(label) for each in _TAKEN):
         raise TheoremError(f"{what} {label}: a label must have no '.', ':' or ';', which separate parts of a line")
@@ -48,7 +54,7 @@ def refuse_bad_name(what: str, name: object) -> None:
 
 
 def refuse_bad_id(what: str, name: object) -> None:
-    """Raise TheoremError for a text that does not have the form of an id; `paper.result` is one."""
+    """Raise TheoremError for a text that does not have the form of an id, such as `paper.result`."""
     refuse_bad_text(what, name, NAME, noun="an id")
     if not ID.fullmatch(str(name)):
         raise TheoremError(f"{what} {name!r}: an id must be of parts joined by '.', each of A-Z, a-z, 0-9, _ and -")

@@ -25,7 +25,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
     """Return the limit of an expression rational in all its symbols, and the polynomials that were divided by.
 
     The limit is valid where none of these polynomials vanishes. Raises UndefinedError for an infinite limit,
-    TheoremError for an expression that is not rational.
+    TheoremError for an expression that is not rational, or whose limit needs too many terms of a series.
     """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)
@@ -47,9 +47,10 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
 
 
 def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
-    """Return SymPy's value of a limit, from above if the point is finite; None if SymPy finds no finite value.
+    """Return SymPy's value of a limit, from above if the point is finite.
 
-    The value may be wrong: a proof or a verdict that rests on it counts only if the re-checker finds the limit itself.
+    None for a long expression, and if SymPy finds no finite value. The value may be wrong: a proof or a verdict
+    that rests on it counts only if the re-checker finds the limit itself.
     """
     if inside.count_ops() > _PROPOSED:
         return None

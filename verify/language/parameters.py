@@ -12,10 +12,10 @@ from verify.language.labels import NAME, refuse_bad_name, refuse_bad_text
 LARGEST_INTEGER = 10**18
 """Maximum absolute value of an integer parameter; no size in machine learning is larger."""
 LARGEST_EXPONENT = 400
-"""Maximum decimal exponent; a larger one, or a text of more than twice as many characters, is refused unexpanded."""
+"""Maximum absolute decimal exponent. A larger one, and a text of more than twice this many characters, are refused."""
 MOST_DIGITS = 3 * LARGEST_EXPONENT
 LONGEST_NUMBER = 10**MOST_DIGITS
-"""Bound that numerators and denominators lie below: parsed text always does; numbers from Python code are checked."""
+"""Numerators and denominators are below this number: parsed text always, numbers from Python code by a check."""
 LONGEST_LIST = 1000
 """Maximum number of entries of a list."""
 
@@ -49,8 +49,8 @@ class Parameter:
     Raises
     ------
     TheoremError
-        For an invalid name, an unknown kind, words missing or given to another kind, and a default of a parameter that
-        is no number.
+        For an invalid name, an unknown kind, words missing or given to another kind, and a default of a parameter of
+        kind `word` or `rationals`.
 
     Examples
     --------

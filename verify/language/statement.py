@@ -126,7 +126,7 @@ class Statement(Formula):
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
-        """Apply `change` to every clause, keeping its role; drop clauses for which it returns None."""
+        """Apply `change` to every clause, keeping its role; drop those for which it returns None, and formal texts."""
         claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
         return replace(self, claims=claims, steps=steps, formal={})
 
@@ -184,9 +184,9 @@ class Statement(Formula):
         )
 
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
-        """Whether a clause proved at an instance's words is so for all words, by the `hypotheses` or without them.
+        """Whether a proof at an instance's words holds for all words; with `hypotheses`, the proof may use them.
 
-        It is so if all words by which a Case chooses are, in scope, fixed by hypotheses, or if there is no such word.
+        It does if there is no Case, or if, in scope, hypotheses fix all words by which a Case chooses.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
         if hypotheses and clause.rests_on_hypotheses:
@@ -239,7 +239,7 @@ class Statement(Formula):
         return hash((self.parameters, labels, self.domain, self.definitions))
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return the expression with the definitions put in; parts that this drops must still have values."""
+        """Return the expression with the definitions put in; parts that this drops are kept as needs, in `Provided`."""
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
@@ -385,7 +385,7 @@ def _refuse_untold(clause: ClauseData) -> None:
 
 
 def _refuse_misused_symbols(statement: Statement) -> None:
-    """Refuse two symbols of one name, and assumptions that the digest does not cover or that no domain gives."""
+    """Refuse two symbols of one name, assumptions that no domain gives, and a statement that a clause refuses."""
     parameters = {parameter.name: parameter for parameter in statement.parameters}
     seen: dict[str, sp.Symbol] = {}
     refuse_misused(statement.symbols(), seen, parameters)
@@ -411,7 +411,7 @@ def _refuse_misused_symbols(statement: Statement) -> None:
 
 
 def _refuse_misused_words(statement: Statement) -> None:
-    """Refuse a word outside Case, and a Case without an expression for each word, or in the domain."""
+    """Refuse unknown words, words outside Case, invalid Cases, lists, and forbidden bound symbols."""
     words = {p.name: p.words for p in statement.parameters if p.kind == "word"}
     lists = {p.name for p in statement.parameters if p.kind == "rationals"}
     for hypothesis in statement.hypotheses:
@@ -475,7 +475,7 @@ def _free_names(expression: sp.Basic) -> frozenset[str]:
 
 
 def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
-    """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; nothing is refused."""
+    """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; no checks are run."""
     if isinstance(value, sp.Basic):
         return rewrite(value)
     if isinstance(value, tuple):

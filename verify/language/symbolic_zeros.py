@@ -49,8 +49,8 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
     """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
 
-    Also return the polynomials by which the limits divided. The result is valid where none of them vanishes, and does
-    not carry that condition. Raises UndefinedError for a limit that is infinite at almost all values of the other
+    Also return the polynomials by which the limits divided. The result is valid where none of them vanishes; this
+    condition is not in the result. Raises UndefinedError for a limit that is infinite at almost all values of the other
     symbols.
     """
     done = differentiate(expression)
@@ -92,7 +92,7 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, 
 
     Substituting first keeps limits correct where a divisor vanishes. With `proposed`, SymPy's value is used for a limit
     that is not rational; the verdict must be re-checked. Raises UndefinedError if a limit is infinite, or if its
-    expression has no value.
+    expression has no value, and BeyondReachError if the value of a limit is not found.
     """
     limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
@@ -135,10 +135,11 @@ def vanishes(expression: sp.Expr) -> bool:
 def share_exponentials(
     expressions: Sequence[sp.Basic], *, numbers: bool = False
 ) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
-    """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
+    """Write exponentials exp(Σ r_i·g_i), r_i rational, as products of integer powers of one symbol per g_i.
 
     Returns the new expressions and each symbol's meaning, exp(g_i/n) or exp(−g_i/n).
-    Exponentials of numbers are kept; with `numbers`, e^(1/n) gets a symbol too.
+    Without `numbers`, an exponential is kept if its exponent has a rational term, such as exp(x + 1); with `numbers`,
+    e^(1/n) gets a symbol too.
     """
     nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
     terms_of = {node: _terms(node.args[0]) for node in nodes}

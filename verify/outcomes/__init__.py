@@ -155,15 +155,15 @@ class ClauseResult(Shown):
     bits
         Precision that was needed, in bits; None for exact arithmetic.
     proof
-        The proof data of the clause in a certificate; None if it was not decided.
+        The proof data of the clause in a certificate; None if there are none, as for an undecided clause.
     rechecked, unchecked
-        Whether the re-checker accepted the proof, and why it did not.
+        Whether the re-checker accepted the proof, and the reason if it did not.
     trusts
         The re-check's trusts beyond the re-checker's core.
     role
         `claim` or `step`, by where the clause stands in its statement.
     draws
-        Number of drawn trials that decided it, with simulated evidence; 0 if nothing was drawn.
+        Number of trials that decided it, if they are drawn or another sample (simulated evidence); else 0.
     for_all_parameters
         Standing of the clause for all parameters in scope, in the results of `check` and `prove`; else open.
 
@@ -219,7 +219,7 @@ class ClauseResult(Shown):
 
     @property
     def error(self) -> Fraction | None:
-        """Bound on the error of the margin's midpoint: 0 when exact."""
+        """Bound on the error of the margin's midpoint: 0 if exact, None if an end is unknown or there is no margin."""
         if isinstance(self.margin, Enclosure):
             middle = self.margin.midpoint
             return None if middle is None or self.margin.upper is None else self.margin.upper - middle
@@ -265,7 +265,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def in_scope(self) -> bool | None:
-        """Whether every hypothesis holds; None where one is undecided and none fails."""
+        """Whether every hypothesis holds or is assumed; None if one is undecided and none fails."""
         return scope(self.hypotheses)
 
     @property
@@ -286,7 +286,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def claim_outcome(self) -> Outcome:
-        """The weakest outcome of the claims, whatever the hypotheses say."""
+        """Refuted if a claim is, verified if all are, else inconclusive, whatever the hypotheses say."""
         outcomes = {claim.outcome for claim in self.claims}
         if Outcome.REFUTED in outcomes:
             return Outcome.REFUTED

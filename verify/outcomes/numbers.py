@@ -85,7 +85,11 @@ def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, A
 
 
 def json_number(value: Any, digits: int = DIGITS) -> Any:
-    """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
+    """Return a number in JSON form: an integer as an int, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`.
+
+    A very long number is enclosed. Lists and objects are converted entry by entry, and anything else is returned as it
+    is.
+    """
     if isinstance(value, Mapping):
         return json_numbers(value, digits)
     if isinstance(value, list | tuple):
@@ -114,7 +118,7 @@ def _is_long(value: int | Fraction) -> bool:
 
 
 def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
-    """Return `value` as decimal text with `digits` significant digits, rounded up or down (outward for an end)."""
+    """Return `value` as decimal text, such as `1.25e-3`, rounded up or down to `digits` significant digits."""
     if value == 0:
         return "0"
     exponent = _decimal_exponent(abs(value)) - digits + 1
@@ -154,8 +158,8 @@ def as_float(value: Quantity) -> float | None:
 def short_text(value: Any, digits: int = 10) -> str:
     """Return a number as short text for people; JSON has it in full.
 
-    An exact number of more than 20 characters is rounded to `digits` digits, after `about`. An enclosure is shown with
-    the digits that it decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.
+    An exact number of more than 20 characters is rounded down to `digits` digits, after `about`. An enclosure is
+    shown with the digits that it decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.
     """
     if isinstance(value, Enclosure):
         return _enclosure_text(value, digits)
@@ -267,7 +271,7 @@ def assignments_text(values: Mapping[str, Any]) -> str:
 
 
 def number_text(value: Any, digits: int = DIGITS) -> str:
-    """Return a number for people: exact values as they are, enclosures by their ends, `none` for None."""
+    """Return a number for people: exact values in full unless very long, enclosures by their ends, `none` for None."""
     if value is None:
         return "none"
     if isinstance(value, Enclosure):

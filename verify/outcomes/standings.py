@@ -175,7 +175,7 @@ class Established:
 
 
 def formal_claims(established: Mapping[str, Established], claims: Iterable[str]) -> str:
-    """Return the text on the formal claims, to follow the standing of a theorem that is not formal as a whole."""
+    """Return the text on the formal claims, to follow a theorem's standing; "" if none or all are formal."""
     claims = list(claims)
     formal = [label for label in claims if established[label].standing is ForAll.FORMAL]
     return f"; formal: {', '.join(formal)}" if formal and len(formal) < len(claims) else ""

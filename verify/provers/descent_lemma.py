@@ -23,7 +23,7 @@ MOST_BOXES = 1000
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A compact coordinate u of a state variable z, and its range: z itself, or e^{−z} for an unbounded z.
+    """A compact coordinate u of a state variable z, with its range: u = z or, for an unbounded z, u = e^{−z}.
 
     Parameters
     ----------
@@ -84,9 +84,10 @@ class Descent:
 class DescentResult:
     """Whether the descent lemma's conditions were certified at an instance.
 
-    `why` names the condition that was not certified. If `decided`, it fails, so that more bits would not help. `cuts`
-    is the bisection in preorder, the lower half first: for each part the index of the side that was cut, or −1 if the
-    conditions hold on the part.
+    If they were not, `why` is the reason. If `decided`, a condition fails at a point of the box: more bits would not
+    help. `boxes` is the number of parts of the box on which the conditions were certified. `cuts` is the bisection in
+    preorder, the lower half first: for each part the index of the side that was cut, or −1 if the conditions hold on
+    the part.
     """
 
     holds: bool
@@ -111,13 +112,13 @@ def _descent_program(
 ) -> tuple[list[sp.Symbol], *tuple[Program, ...]]:
     """Return the symbols with fixed values, and three programs for the box.
 
-    They give the displacements; the images of the coordinates and the square of the Hessian's norm; the bounds, start
-    and metric.
+    The first gives the displacements z' − z of the step, the second the images of the coordinates and
+    ‖D^½ ∇²L D^½‖_F². The third gives the ends of the coordinates' ranges, the start in coordinates, and the metric.
     """
     pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
     variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
     chart = {z: c.forward(u) for u, (z, c) in zip(variables, pairs, strict=True)}
-    # In the chart e^{−z}, z moves by m: u' = e^{−(z + m)} = u e^{−m}, simplified before m is substituted.
+    # If z moves by m, u = e^{−z} becomes e^{−(z + m)} = u e^{−m}; SymPy simplifies this, because m is a symbol.
     moves = [sp.Dummy(real=True) for _ in pairs]
     displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]  # pyright: ignore[reportCallIssue]
     images = [
@@ -178,12 +179,12 @@ Box = tuple[Interval, ...]
 def _cover(program: Callable[..., tuple[Interval, ...]], box: Box, deadline: float) -> DescentResult:
     """Bisect the box until the conditions hold on each part, cutting the side that helps most.
 
-    Give up as soon as the conditions fail at a part's centre.
+    Give up as soon as the conditions fail at a part's centre, the deadline is over, or there are too many parts.
     """
     limit = 4
 
     def judge(part: Box) -> tuple[bool, bool, float]:
-        """Return whether the conditions hold on all of the part, on none of it, and by how much they are missed."""
+        """Return whether the conditions hold on all of the part, whether they fail on all of it, and by how much."""
         try:
             *images, norm = program(*part)
         except UndecidedError:

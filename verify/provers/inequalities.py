@@ -1,7 +1,7 @@
 """Inequalities proved for all parameters: the margin is written in slacks ≥ 0, and its coefficients show its sign.
 
-A logarithm with a rational coefficient is bounded first, by 0 or by its tangent at 1. Then forms of proof are tried,
-the cheap ones first, with all relations that may help:
+A logarithm with a rational coefficient is bounded first, by 0 or by its tangent at 1. Then these forms of proof are
+tried, the cheap ones first, each with several choices of the relations whose slacks are used:
 
 1. The margin has no negative coefficient.
 2. It has none after one square, times a factor ≥ 0, is subtracted.
@@ -41,9 +41,12 @@ _MOST_EXPANDED = 20_000
 _MOST_CHOSEN = 1
 """Most relations, besides the bounds, whose slacks are used in a margin for which squares and cases are sought."""
 _MOST_SEARCHED = 4
-"""Most margins for which several squares and cases are sought; margins with the fewest relations come first."""
+"""Most margins for which several squares and cases are sought; margins with the fewest relations come first.
+
+The margin as stated may come in addition.
+"""
 _MOST_TERMS = 40
-"""Most terms of a numerator for which squares are sought; the squares have some twenty monomials."""
+"""Most terms of a numerator for which squares and cases are sought; the squares have some twenty monomials."""
 _MOST_VARIABLES = 6
 """Most variables of a numerator for which squares and cases are sought: a split is tried for each pair of variables."""
 _MOST_BOUNDED = 2
@@ -51,14 +54,15 @@ _MOST_BOUNDED = 2
 _BOUND = 1000
 """Work that writing one slack in terms of its bound counts as."""
 _SQUARES = 3000
-"""Work that a semidefinite program counts as: the budget of 12 000 allows at most four."""
+"""Work that a semidefinite program counts as: the budget of 12 000 allows at most three."""
 _LOGARITHM = sp.Dummy(real=True)
 
 
 def positive_proof(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
-    """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None.
+    """Return the proof of a relation for all parameters (in scope, when hypotheses may be used), or None.
 
-    It is the data of a certificate, of kind "constant", "positive", "squares", "cases", "logarithms" or "deduction".
+    A proof is the data of a certificate. Its kind is "constant", "positive", "squares", "cases", "logarithms" or
+    "deduction".
     """
     if (shown := in_slacks(relation, statement, hypotheses=hypotheses)) is not None:
         return shown
@@ -193,7 +197,10 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
 
 
 def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
-    """Return a positive multiple of the margin's numerator with integer coefficients; None for none, or a long one."""
+    """Return a positive multiple of the margin's numerator with integer coefficients.
+
+    None if the margin has no `parts`, or if its numerator is too long or has an irrational coefficient.
+    """
     if margin.parts is None:
         return None
     above, _, symbols = margin.parts

@@ -12,10 +12,11 @@ from verify.provers.proof_data import Proof
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Proof data: an inequality's margin is the sum of the slacks of some relations times multipliers, plus a rest ≥ 0.
+    """Proof data: a claim's margin is the sum of the slacks of some relations times multipliers, plus a rest ≥ 0.
 
     The slack of a relation is its larger side minus its smaller side. The rest and the multipliers, except those of
-    equations, are shown to be ≥ 0 by deductions; the clause names the part that is not shown.
+    equations, are shown to be ≥ 0 by deductions; for a claim that is an equation, the rest is shown to be 0. If a part
+    is not shown, the clause's message names it.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 A polynomial is a mapping {powers: coefficient}. Its variables are ≥ 0, some of them > 0. If it has negative
 coefficients, it is multiplied by powers of 1 plus the sum of the variables (Pólya), or the orthant is split. A split
 compares a variable x with t, which is a number or a multiple of another variable: either x = t/(1 + s) with s > 0, or
-x = t + s with s ≥ 0. In the first case the coefficients in s are Bernstein coefficients. Splits go through points at
-which the polynomial is smallest relative to the size of its terms. The work is counted, not timed: the result does not
-depend on the time it takes.
+x = t + s with s ≥ 0. If x may be 0, x = 0 is a case of its own. For x = t/(1 + s) the coefficients in s are Bernstein
+coefficients. Splits go through points at which the polynomial is smallest relative to the size of its terms. The work
+is counted, not timed: the result does not depend on the time it takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ Name: TypeAlias = str | int
 _MOST_POWER = 6
 """Highest power of 1 plus the sum of the variables: higher powers have many terms, and near a zero none is enough."""
 _MOST_DEPTH = 5
-"""Most splits nested in one another: a sixth would be tried at 3^6 places."""
+"""Most splits nested in one another: with three splits tried at each place, a sixth level makes 3^6 sequences."""
 _MOST_TRIED = 3
 """Most splits tried at a place; those with the fewest negative terms come first."""
 _POINTS = 200
-"""Number of points at which the smallest value of a polynomial is sought."""
+"""Number of random points among which the smallest values of a polynomial are sought."""
 _STARTS = 3
 """Number of the lowest of these points, from which Newton's method goes on: there may be several zeros."""
 _NEWTON = 30
@@ -37,13 +37,13 @@ _NEWTON = 30
 _MINIMA = 300
 """Work that a search for minima counts as, in addition to the work at the points."""
 _ZERO = 1e-9
-"""If ln(positive terms/negative terms) is below minus this, the polynomial is negative; it is not a rounding error."""
+"""A number below this may be a rounding error: if ln(positive/negative terms) < −1e-9, the polynomial is negative."""
 _NEAR = 1e-4
 """A minimum below this may be a zero, whose coordinates are rounded and tried exactly."""
 _FAR = 12.0
 """Largest logarithm of a variable: e^12 is far enough for one term to be the largest."""
 _STILL = 1e-15
-"""A Newton step that changes less than this is the last."""
+"""The search ends when a Newton step changes every value by less than this."""
 _ZERO_DENOMINATORS = (1, 4, 30, 1000)
 """Bounds, in turn, of the denominators to which a zero's coordinates are rounded."""
 _CUT_DENOMINATORS = (1, 2, 3, 5, 10, 100, 10**6)
@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Orthant:
-    """A polynomial and, for each variable, its name and whether it is > 0; if `strict`, it is to be shown > 0."""
+    """A polynomial, to be shown > 0 if `strict`, else ≥ 0; for each variable its name, and whether it is > 0."""
 
     terms: Mapping[Powers, int]
     names: tuple[Name, ...]
@@ -85,7 +85,7 @@ class Orthant:
         return not self.strict or any(not any(powers[i] for i in ends) for powers in self.terms)
 
     def multiplied(self) -> Proof | None:
-        """Return a leaf: the least power of 1 plus the sum of the variables that shows the sign; None for none."""
+        """Return the leaf with the least power of 1 plus the sum of the variables that shows the sign, or None."""
         times, unit = self, (0,) * len(self.names)
         factor = {unit: 1} | {(*unit[:i], 1, *unit[i + 1 :]): 1 for i in range(len(unit))}
         for power in range(_MOST_POWER + 1):
@@ -121,15 +121,15 @@ class Orthant:
         Each of these terms is larger than all others together somewhere.
         """
         if min(self.terms.values(), default=0) >= 0:
-            # Either the sign is shown already, or the polynomial is not > 0 where a variable is 0.
+            # Either the sign is shown already, or the polynomial is 0 where all variables that may be 0 are 0.
             return False
         return self.terms[min(self.terms)] > 0 and self.terms[max(self.terms)] > 0
 
     def minima(self) -> list[tuple[float, tuple[float, ...]]]:
-        """Return local minima of the polynomial relative to the sum of its terms' sizes, the smallest first.
+        """Return approximate local minima of ln(P/N), the smallest first, each with the variables there.
 
-        Each is ln(P/N), for the polynomial's positive terms P and its negative ones −N, with the variables there.
-        Newton's steps towards the minima end once a value below 0 is seen.
+        P is the sum of the polynomial's positive terms, −N that of its negative terms. Newton's steps end once a value
+        below 0 is seen.
         """
         # Imported here: NumPy takes longer to load than most inequalities, which do not need it, take to prove.
         import numpy as np
@@ -164,7 +164,7 @@ class Orthant:
         return sorted(zip(value(points).tolist(), found, strict=True), key=lambda pair: pair[0])
 
     def zero(self, near: tuple[float, ...]) -> tuple[Fraction, ...] | None:
-        """Return a zero with simple coordinates near a point, if there is one."""
+        """Return the first zero among roundings of a point to the _ZERO_DENOMINATORS; None if there is none."""
         for most in _ZERO_DENOMINATORS:
             point = tuple(Fraction(x).limit_denominator(most) for x in near)
             if not self.value_at(point):
@@ -200,7 +200,7 @@ class Orthant:
                     yield self._split(i, j, _simple(point[i] / point[j], exact=exact))
 
     def _fixed(self) -> list[bool]:
-        """Return for each variable whether it is unchanged when variables are scaled so that all terms scale alike."""
+        """Return for each variable whether scalings that multiply all terms by one factor leave it unchanged."""
         import numpy as np
 
         powers = np.array(list(self.terms), dtype=float)
@@ -217,7 +217,7 @@ class Orthant:
         return _Split(self.names[i], cut, None if j is None else self.names[j], zero, below, above)
 
     def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
-        """Return the orthant with other terms, over their content; `positive` is for the i-th variable, if given."""
+        """Return the orthant with other terms, over their content; `positive` is for variable i, if that is given."""
         self.work.spend(len(terms))
         content = gcd(*terms.values()) or 1
         signs = tuple(positive if k == i else was for k, was in enumerate(self.positive))
@@ -239,7 +239,7 @@ class _Split:
     above: Orthant
 
     def badness(self) -> float:
-        """Return the sum over both sides of the share of negative terms, and a thousandth of their number."""
+        """Return the sum, over both sides, of the share of negative terms plus a thousandth of their number."""
         negative = ((sum(c < 0 for c in side.terms.values()), len(side.terms)) for side in (self.below, self.above))
         return sum(count / max(1, size) + count / 1000 for count, size in negative)
 
@@ -272,7 +272,7 @@ def monomial(point: Sequence[Fraction], powers: Powers) -> Fraction:
 
 
 def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
-    """Return the number itself if it is exact, else one close by with a small denominator, > 0."""
+    """Return the number itself if it is exact, else a close one with a small denominator; 1 if none is close."""
     if exact:
         return Fraction(value)
     top = Fraction(float(value))
@@ -292,8 +292,8 @@ def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Po
 def _on_side(terms: Mapping[Powers, int], i: int, j: int | None, cut: Fraction, *, below: bool) -> dict[Powers, int]:
     """Return a polynomial with t/(1 + s), if `below`, or t + s put in for the i-th variable.
 
-    t is the cut, or the cut times the j-th variable. The result is multiplied by the powers of 1 + s and of the cut's
-    denominator that leave integer coefficients.
+    t is the cut, or the cut times the j-th variable. The result is multiplied by powers of 1 + s and of the cut's
+    denominator, so that it is a polynomial with integer coefficients.
     """
     degree = max((powers[i] for powers in terms), default=0)
     result: dict[Powers, int] = {}

@@ -29,7 +29,7 @@ _EXTRA_BITS = 64
 _EVERY = 3
 """Every third of a run's checkpoints is stated."""
 _INFLATION = 4
-"""Factor by which a checkpoint is wider than the one before: another order of operations rounds differently."""
+"""The k-th stated checkpoint's radius is multiplied by this to the power k: a re-check rounds in another order."""
 
 
 def number(value: Fraction | int) -> str:
@@ -58,7 +58,7 @@ def _ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
 
 
 def _widened(enclosure: Enclosure) -> list[str]:
-    """Return the ends, moved apart by the width, though not past 0."""
+    """Return the ends, each moved outwards by the width, but by at most half the smaller distance of an end to 0."""
     low, high = _ends(enclosure)
     room = min(high - low, min(abs(low), abs(high)) / 2)
     return [number(low - room), number(high + room)]
@@ -76,7 +76,10 @@ def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure,
 
 
 def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> Proof:
-    """Return the proof of an identity: the divisors' factors, and the domain relation that shows the sign of each."""
+    """Return the proof of an identity: the divisors' factors with a shown sign, and the domain relation each one needs.
+
+    `factors` maps each factor to the place of that relation, −1 if none is needed, None if no sign is shown.
+    """
     shown = ((to_data(factor), shift) for factor, shift in factors.items() if shift is not None)
     listed = [{"factor": factor, "shift": None if shift == -1 else shift} for factor, shift in shown]
     return {"kind": "identity", "scope": scope, "factors": listed}
@@ -109,13 +112,13 @@ def tube_proof(horizon: "Horizon") -> Proof:
 
 
 def above_proof(passage: "Passage | None", last: int) -> Proof:
-    """Return the proof that the observable is above the level up to the step `last`; if negative, at no step."""
+    """Return the proof that the observable is above the level at each step up to `last`; −1 stands for no steps."""
     run = {"bits": 64, "checkpoints": []} if passage is None else _run(passage)
     return {"kind": "above", "last": last, **run}
 
 
 def excess_proof(passage: "Passage", above_at: int, bits: int) -> Proof:
-    """Return the proof that a level is met, and passed again at a later step."""
+    """Return the proof that the observable meets one level, and is above another one at that or a later step."""
     run = {"bits": bits + _EXTRA_BITS, "checkpoints": []}
     return {"kind": "excess", "reached_at": passage.step, "above_at": above_at, **run}
 
@@ -165,7 +168,7 @@ def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], mini
 
 
 def inverse_roots(roots: list[list[str]]) -> list[Fraction | Enclosure]:
-    """Return 1/root for each of a proof's intervals around a root, in order: an enclosure, or a number if exact."""
+    """Return 1/root in increasing order, for a proof's intervals around roots: enclosures, or numbers if exact."""
     ends = ((1 / Fraction(high), 1 / Fraction(low)) for low, high in roots)
     return [low if low == high else Enclosure(low, high) for low, high in sorted(ends)]
 

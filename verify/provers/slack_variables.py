@@ -74,7 +74,7 @@ class Margin:
 
     @cached_property
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """The numerator, the denominator > 0 and the symbols ≥ 0; None if it is not such a fraction or has no value."""
+        """The numerator, the denominator > 0 and the symbols ≥ 0; None if no such fraction is seen."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
         if not _has_value(self.expression) or not above.is_polynomial(*symbols):
@@ -83,10 +83,10 @@ class Margin:
         return (sign[0] * above, sign[0] * below, symbols) if sign and sign[1] else None  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
-        """Yield each slack that a further relation bounds from above, its place, and the margin in two cases.
+        """Yield each slack with an upper bound from a further relation, its place, and the margin in two cases.
 
-        The place is that of the relation. In the first case the slack is 0 (None for a slack > 0), in the second it is
-        its bound over 1 plus a new slack.
+        The place is that of the relation. In the first case the slack is 0 (None for a slack > 0). In the second case
+        the slack is its bound divided by 1 plus a new slack.
         """
         for i, relation in enumerate(self.known):
             if isinstance(relation, sp.Eq) or i in self.chosen:
@@ -108,7 +108,7 @@ class Margin:
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
-        """For each slack that is a symbol minus a lower bound, the symbol; a symbol without a slack is its own."""
+        """The symbol of each slack that is a symbol minus a lower bound; a symbol that is no slack maps to itself."""
         replaced = [pair for step in self.steps for pair in step.items()]
         added = {part: symbol for symbol, value in replaced for part in sp.Add.make_args(value) if part in self.meaning}
         return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
@@ -150,10 +150,10 @@ class Margin:
 
 
 def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
-    """Yield the margin in the slacks of some relations with one of its symbols on one side, and of all bounds.
+    """Yield the margin in slacks: those of some relations, then those of the lower bounds of all its parameters.
 
-    `known` are the relations that may be used. The margin without any of them comes first, then those with one, and so
-    on.
+    A relation is used if one side is a symbol of the margin; `known` are the relations that may be used. The margin
+    without any of them comes first, then the margins with one, and so on.
     """
     usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
     for count in range(min(_MOST_RELATIONS, len(usable)) + 1):

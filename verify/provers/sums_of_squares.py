@@ -2,9 +2,9 @@
 
 Each square is that of a combination of monomials, times a weight ≥ 0. On an orthant the weights are products of
 distinct variables; otherwise they are given, such as hypotheses. The coefficients of the squares make up positive
-semidefinite matrices. Zeros of the polynomial are zeros of the squares, which makes the matrices smaller and leaves
-some equations, solved exactly. Newton steps in floats find an interior point, with a large least eigenvalue. It is
-rounded to rationals, and decomposed exactly.
+semidefinite matrices. At a zero of the polynomial each square times its weight is 0, which makes the matrices smaller.
+The terms of the remainder must be 0 there, too; these linear equations are solved exactly. Newton steps in floats find
+an interior point, with a large least eigenvalue. It is rounded to rationals, and decomposed exactly.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,11 +28,11 @@ _SEVERAL = 2
 _MOST_CANDIDATES = 600
 """Most candidates, pairs of a weight and a monomial, before any monomial is left out."""
 _STEPS = 40
-"""Number of Newton steps: with the growth below, the weight of the least eigenvalue ends at 1.6^40 ≈ 10^8."""
+"""Maximum number of Newton steps: they multiply the weight of the least eigenvalue by up to 1.6^40 ≈ 10^8."""
 _GROWTH = 1.6
 """Factor of that weight from step to step: small enough for one step to follow the central path."""
 _ENOUGH = 0.02
-"""A least eigenvalue that leaves room for rounding to small denominators; coefficients are scaled to 1."""
+"""The search ends at a least eigenvalue above this: it leaves room for rounding. The largest coefficient is 1."""
 _ZERO_LENGTH = 1e-6
 """The search ends when a step has to be shortened to this share of its length."""
 _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
@@ -41,7 +41,7 @@ _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
 
 @dataclass(frozen=True)
 class Square:
-    """A factor times a weight times the square of the polynomial `root`; `place` is the weight's place in its list."""
+    """A factor times a weight times the square of the polynomial `root`; `place` is that of the weight in its list."""
 
     factor: Fraction
     weight: Terms
@@ -67,7 +67,8 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
         # Only the squares without a weight are tried.
         blocks = _blocks(terms, weights[:1])
     if not any(place for _, place, _ in blocks):
-        # Without weights and a remainder, a sum of squares on the orthant is one everywhere: other zeros count too.
+        # At a zero inside the orthant the remainder is 0. Without weights the polynomial is then a sum of squares
+        # everywhere, and its zeros outside the orthant count too.
         flips = (
             tuple(s * x for s, x in zip(signs, zero, strict=True))
             for zero in zeros
@@ -120,7 +121,7 @@ def _squares(
 
 
 def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) -> Blocks:
-    """Return for each weight the monomials that may occur in a square: its terms are the polynomial's, or cancel."""
+    """Return for each weight the pruned monomials z for which z² times the weight fits the polynomial's degrees."""
     tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
     least, most = (end(map(sum, terms)) for end in (min, max))
     blocks: Blocks = []
@@ -140,9 +141,12 @@ def _is_large(blocks: Blocks, several: int = 1) -> bool:
 
 
 def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
-    """Leave out monomials whose square no positive term and no mixed product makes up for, and blocks without use.
+    """Leave out monomials, and blocks, that cannot be of use.
 
-    No block is left if no mixed product has a term with a negative coefficient of the polynomial.
+    A mixed product is a product of two monomials of a block and a term of its weight; the two are different if the
+    weight has only one term. For such a weight, a monomial is left out if its square times the weight is neither a
+    positive term of the polynomial nor a mixed product, and a block is left out if it has only one monomial. No block
+    is left if a negative term of the polynomial is no mixed product.
     """
     while True:
         mixed = {
@@ -219,7 +223,7 @@ class _Gram:
         zeros: Zeros,
         real: Sequence[bool],
     ) -> "_Gram | None":
-        """Return the matrices of some blocks; None if the equations have no solution."""
+        """Return the matrices of some blocks; None if there are none, or the equations have no solution."""
         entries, taken = [], []
         for b, (weight, _, basis) in enumerate(blocks):
             for i, k in combinations_with_replacement(range(len(basis)), 2):
@@ -242,7 +246,7 @@ class _Gram:
         return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), *solution)
 
     def interior_points(self) -> Iterator[list[Fraction]]:
-        """Yield entries close to a numerical point well inside, with small denominators first."""
+        """Yield entries near a numerical point with positive definite matrices; small denominators come first."""
         try:
             point = self._newton()
         except np.linalg.LinAlgError:
@@ -281,7 +285,10 @@ class _Gram:
         return matrices, left
 
     def _newton(self) -> np.ndarray | None:
-        """Return coefficients of the kernel vectors that make the least eigenvalue, or term left, about largest."""
+        """Return coefficients of the kernel vectors for which all eigenvalues, and all terms left, are > 0; else None.
+
+        The least of these numbers is about the largest possible, or more than _ENOUGH.
+        """
         matrices, left = self._linear_forms()
         x = np.zeros(left.shape[1])
         x[0] = 1
@@ -307,7 +314,7 @@ class _Gram:
         return x[1:-1] if x[-1] > 0 else None
 
     def decomposed(self, entries: Sequence[Fraction]) -> list[Square] | None:
-        """Return the exact squares of the matrices; None if one is not positive, or a negative coefficient is left."""
+        """Return exact squares; None if a matrix is not positive semidefinite, or a negative coefficient is left."""
         left = _combined([Fraction(1), *(-x for x in entries)], [self.terms, *self.taken])
         if any(c < 0 for c in left.values()):
             return None
@@ -324,7 +331,7 @@ class _Gram:
 
 
 def _combined(shares: Sequence[Fraction], polynomials: Sequence[Terms]) -> dict[Powers, Fraction]:
-    """Return the linear combination of polynomials."""
+    """Return the linear combination of polynomials with the coefficients `shares`."""
     result: dict[Powers, Fraction] = {}
     for share, polynomial in zip(shares, polynomials, strict=True):
         for powers, c in polynomial.items():
@@ -333,7 +340,7 @@ def _combined(shares: Sequence[Fraction], polynomials: Sequence[Terms]) -> dict[
 
 
 def _newton_step(matrices: Sequence[np.ndarray], left: np.ndarray, x: np.ndarray, weight: float) -> np.ndarray:
-    """Return the Newton step from x that raises the weighted last entry plus logarithmic barriers; it keeps x[0]."""
+    """Return the Newton step from x that raises `weight` · x[-1] plus logarithmic barriers, and keeps x[0]."""
     count = len(x) - 1
     gradient, hessian = np.zeros(count), 1e-9 * np.eye(count)
     gradient[-1] -= weight

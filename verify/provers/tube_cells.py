@@ -81,7 +81,7 @@ class Cell:
 
     D is the move of the slow variable; D times the sign of its direction is between `lo` and `hi`. For each other
     variable α, `slopes` has the slopes of its lower and upper edge, `faces` has the move of α and D on either edge, and
-    `own` the derivatives in α of the move of α and of D.
+    `own` the derivatives in α of the move of α and of D. `observed` encloses the observable.
     """
 
     slopes: list[Pair]
@@ -146,7 +146,7 @@ class Builder:
         def mean_value(
             values: Sequence[flint.arb], row: int, face: int | None = None, tilt: flint.arb | int = 0
         ) -> flint.arb:
-            """The mean-value form of an output over the tube, or over an edge of it."""
+            """Return an output's mean-value form over the cell or, if `face` is given, over an edge of slope `tilt`."""
             own, *others = rows[row]
             across = flint.arb(0)
             for k in range(n):

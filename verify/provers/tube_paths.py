@@ -22,7 +22,7 @@ _NEWTON_STEPS = 4
 _NARROW = 1 / 4000
 """Relative variation of D and the observable from the middle of the tube to an edge, in the cells with most steps."""
 _EDGE = 64
-"""Edges are rounded to at most one part in this many of the tube's half-width."""
+"""The unit to which edges are rounded is at most the tube's half-width divided by this."""
 _FIRST_STEPS = 64
 """Length of the first cell, in steps of the recursion."""
 _FEWEST_STEPS = 2
@@ -40,7 +40,7 @@ _LOOSEST = 32
 _MOST_GUESSED = 3000
 """Most cells of an estimate: a path that has not met the level by then is taken never to meet it."""
 _SHARP = 16
-"""A cell in which the level may be met is shorter than the others by this factor."""
+"""A cell in which the level may be met is shorter than the others by up to this factor."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Path:
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
     def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:
-        """Return the point of a state, reached by a step of the slow variable from the one before, if any."""
+        """Return the point at a state, after a step of the slow variable from the point `before`, if that is given."""
         n = len(state) - 1
         moves = [x.mid() for x in self.values(*state)]
         grid = [x.mid() for x in self.slopes(*state)]
@@ -124,7 +124,7 @@ class Path:
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
     def first(self, slow: flint.arb) -> Node:
-        """Return the node at which the run enters the tube, a little behind its state."""
+        """Return the node at which the run enters the tube, a little before the run's state."""
         unit = _short(self.current.pace, 1) / 2
         behind = lower_end((self.sign * slow).lower()) // unit * unit
         return _node(self.sign * behind, self.current)
@@ -182,7 +182,7 @@ class Path:
         return bool(after - level <= 2 * abs(before - after))
 
     def go_on(self) -> None:
-        """Accept the node ahead, and choose the length of the next cell by how D varies along this one."""
+        """Accept the node ahead; unless `sharp`, choose the next cell's length by the variation of D along this one."""
         if not self.sharp:
             varies = abs(1 - self.current.moves[-2] / self.candidate.moves[-2])
             aim = _ALONG * self.looseness / max(float(varies), 1e-9)
@@ -193,7 +193,7 @@ class Path:
 
 
 def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
-    """Return an estimate, by long cells, of the number of steps until the observable is at a level; 0 for never."""
+    """Return an estimate, by long cells, of the steps until the observable is at a level; 0 if it seems never to be."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):

@@ -1,4 +1,4 @@
-"""Enclosures of long runs: a tube that a recursion does not leave, and bounds on its number of steps in each cell.
+"""Enclosures of long runs: a tube that a run does not leave, and bounds on its number of steps in each cell.
 
 The slow variable C moves in one direction, by D = C' − C in a step. The other variables α lie between edges l(C) and
 h(C) that are linear on the cells c_0, c_1, … of a grid. A step keeps α above l if, for the slopes s of l in the cell
@@ -7,9 +7,9 @@ and in the next one,
     α' − α − s D ≥ 0 on the edge    and    ∂(α' − s D)/∂α ≥ 0 all over the cell.
 
 The reason is that D is no longer than the next cell: then l(C') = l(C) + s D for an s between these two slopes. For h
-the signs are reversed. Let D be in [lo, hi], lo > 0. Let a run enter a cell of length b at distance u behind its start,
-and the next cell at distance v behind its start. Then it makes N steps in the cell, with N lo ≤ b − u + v ≤ N hi. All
-these quantities are enclosed by mean-value forms.
+the first sign is reversed. Let |D| be in [lo, hi], lo > 0. Let a run enter a cell of length b at distance u from the
+cell's start, and the next cell at distance v from that cell's start. Then it makes N steps in the first of these cells,
+with N lo ≤ b − u + v ≤ N hi. The moves of C and α are enclosed by mean-value forms.
 """
 
 import math
@@ -176,7 +176,7 @@ class _Construction:
         self.tries = 0
 
     def go_on(self) -> None:
-        """Go on behind the last cell, on which the observable is above the level, or this is undecided."""
+        """Go on from the end of the last cell, on which the observable is above the level, or this is undecided."""
         self.above += not self.undecided
         self.path.go_on()
         self.points.append(self.path.current)
@@ -194,7 +194,10 @@ class _Construction:
             self.tries = 0
 
     def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
-        """Return bounds on the first passage: it is after the first `above` cells and before the last cell's end."""
+        """Return bounds on the step of the first passage.
+
+        The lower bound is one for leaving the first `above` cells, the upper bound one for entering the last cell.
+        """
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)
         left = self.cells[:-1]

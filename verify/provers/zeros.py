@@ -26,13 +26,13 @@ _ZERO = 1e-11
 _NEGATIVE = 1e-7
 """A value below −1e-7 counts as negative."""
 _SMALL = 1e-5
-"""A coordinate below this, of a point of length 1, counts as 0."""
+"""A zero's coordinate, or the value of a monomial or a weight at a zero, counts as 0 below this."""
 _RANK = 1e-4
-"""A singular value below this, of rows of length 1, counts as 0."""
+"""A singular value below this share of the largest one counts as 0."""
 _MOST_DENOMINATOR = 64
 """Largest denominator of an entry of an echelon form."""
 _NEAR = 1e-5
-"""Largest distance of an entry from the rational that it is rounded to."""
+"""Largest distance of an entry x from the rational that it is rounded to, as a share of max(1, |x|)."""
 
 Terms = Mapping[Powers, Fraction]
 
@@ -62,7 +62,7 @@ class Zeros:
         return not len(self.rows) or bool(np.abs(self._values([powers], self.degree)).max() < _SMALL)
 
     def vanishing(self, weight: Terms, monomials: Sequence[Powers]) -> list[list[Fraction]]:
-        """Return equations for coefficients of monomials: their sum is 0 at each zero where the weight is not 0."""
+        """Return equations for coefficients of monomials: the combination is 0 at zeros where the weight is not 0."""
         rows = [[monomial(zero, z) for z in monomials] for zero in self.exact if value_of(weight, zero)]
         if not len(self.rows) or not monomials:
             return rows

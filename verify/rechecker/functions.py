@@ -12,7 +12,7 @@ from .reading import Rejected, TooLarge, Undefined
 
 V = TypeVar("V")
 MOST_TERMS, LONGEST = 100_000, 20_000
-"""Terms of a sum, and steps of a recursion; the argument of an exact factorial."""
+"""Maximum number of terms of a sum, and of steps of a recursion; largest argument of a factorial or binomial."""
 _SMOOTH = ("sin", "cos", "tan", "atan", "sinh", "cosh", "tanh")
 _AT_ZERO = dict.fromkeys(_SMOOTH, Fraction(0)) | {"cos": Fraction(1), "cosh": Fraction(1)}
 _RELATIONS = {"Eq": (0,), "Lt": (1,), "Le": (0, 1), "Gt": (-1,), "Ge": (-1, 0)}

@@ -53,7 +53,10 @@ def square_root(value: Fraction) -> Fraction | None:
 
 
 def folded(base: Fraction, power: Fraction) -> Fraction | None:
-    """Return a power of a number where it is small and rational, else None; of 0 the power is positive."""
+    """Return a power of a number if it is small; else None.
+
+    The exponent is an integer, or half an integer if the base has a rational root; that of 0 is positive.
+    """
     if base in (0, 1):
         return Fraction(base)
     if power.denominator == 2 and (root := square_root(base)) is not None:

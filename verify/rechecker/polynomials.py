@@ -1,9 +1,9 @@
 # ruff: noqa: D102 -- the methods of a field are said once, in `Field`
 """Rational functions with factored denominators, by sparse polynomials with integer coefficients.
 
-A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol or exp(g/n), g
-a monomial over factors. Distinct atoms count as independent: what vanishes then vanishes. A quotient
-is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
+A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol, exp(g/n), g
+a monomial over factors, or in deductions a function. Distinct atoms count as independent: an expression that is 0
+then is 0. A quotient is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
 polynomials is taken, and every division is by a product of factors that the caller has admitted.
 """
 

@@ -203,7 +203,7 @@ def line(value: Data, where: str, most: int = NAME) -> str:
 
 
 def plain_label(value: Data, where: str) -> str:
-    """Return a label: a line without what separates the parts of a verdict, '.', ':', ';' or two spaces."""
+    """Return a label: a line without '.', ':', ';', two spaces or an outer space, which separate a verdict's parts."""
     text = line(value, where)
     if any(each in text for each in ".:;") or text != " ".join(text.split()):
         raise Unreadable(f"{where}: {shown(text)} is no label: it has '.', ':', ';' or two spaces")

@@ -103,7 +103,7 @@ class Series(Generic[V]):
         return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
 
     def power(self, base: Laurent[V], power: int) -> Laurent[V]:
-        """Return a power of an integer other than 0."""
+        """Return a series to a power, an integer other than 0."""
         if abs(power) > _LARGEST_POWER:
             raise Rejected(f"a power of more than {_LARGEST_POWER} in a limit")
         factor = base if power > 0 else self.inverse(base)

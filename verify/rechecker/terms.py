@@ -214,7 +214,7 @@ class Terms:
         return self.add((left, self.negative(right)))
 
     def power(self, base: Node, exponent: Node | int) -> Node:
-        """Return a power; that of a number is folded if it is small and rational."""
+        """Return a power; that of a number is one number if `folded` returns it."""
         exponent = self.number(exponent) if isinstance(exponent, int) else exponent
         if exponent.head == "number":
             power = exponent.number
@@ -436,7 +436,7 @@ class Terms:
         return done[node]
 
     def _both_sides(self, node: Node, symbol: Node) -> Iterator[Node]:
-        """Yield log u for each root of a u that changes: a derivative is two-sided, so that u > 0 is needed."""
+        """Yield log u for each power, not an integer, of a u that changes: a two-sided derivative needs u > 0."""
         for part in order(self.effort, [node]):
             if part.head == "Pow" and part.args[0].free & symbol.free:
                 exponent = part.args[1]

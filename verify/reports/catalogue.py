@@ -1,4 +1,7 @@
-"""The catalogue that a package ships, `catalogue.json`: the objects' places by their ids; `verify pin` writes it."""
+"""The file `catalogue.json` of a package: the place `module:name` of each object, by kind and id.
+
+`verify pin` writes the file.
+"""
 
 import ast
 import json
@@ -21,9 +24,10 @@ _NO_MODULES = ("test_", "conftest", "__main__")
 
 
 def catalogue_text(package: str) -> str:
-    """Return the text of a package's catalogue, from its modules and those of the packages that it names.
+    """Return the text of a package's catalogue, made from the modules of the packages that its present catalogue names.
 
-    Raises InputError for a module that cannot be imported, and for two objects of one kind and id.
+    Without a catalogue, the modules are those of the package itself. Raises InputError for a module that cannot be
+    parsed or imported, and for two objects of one kind and id.
     """
     packages = catalogue(package).get(PACKAGES, [package])
     listed: dict[str, Any] = {PACKAGES: packages} | {f"{kind}s": {} for kind in KINDS}
@@ -36,7 +40,7 @@ def catalogue_text(package: str) -> str:
 
 
 def _modules(package: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the modules of a package, except tests, with the names that each defines at its top level."""
+    """Yield the modules of a package, except tests and `__main__`, with the names that `_bound` finds in each."""
     folder = package_folder(package)
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder).with_suffix("").parts
@@ -45,7 +49,7 @@ def _modules(package: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _bound(path: Path) -> list[str]:
-    """Return the names that a file assigns or defines at its top level. Raises InputError if it cannot be read."""
+    """Return the names of a file's top-level variables and functions. Raises InputError if it cannot be parsed."""
     try:
         body = ast.parse(path.read_bytes()).body
     except (SyntaxError, ValueError) as error:

@@ -70,7 +70,7 @@ def _shown(message: str, arguments: list[str]) -> str:
 
 
 def _plain(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser, with the refused value and the remedy."""
+    """Return a message of the parser in plain words, with the refused value or a remedy if one is known."""
     verb = arguments[0] if arguments else ""
     if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message):
         if verb == "list":
@@ -113,7 +113,7 @@ def main() -> None:
             # If the encoding lacks a letter such as η, show the letter's code instead of failing.
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == [completion.CALL]:
-        # A shell asks for completions while a line is typed: nothing is reported as an error.
+        # A shell asks for completions while a line is typed: errors are not reported.
         print("\n".join(map(visible, completion.complete(" ".join(sys.argv[2:])))))  # noqa: T201
         sys.exit(0)
     sys.exit(run(sys.argv[1:]))

@@ -21,7 +21,7 @@ PAGES = "docs/findings"
 _OURS: tuple[Provenance, ...] = ("our reading", "open")
 
 Expected = bool | int | Fraction | Enclosure | str | None
-"""An exact JSON value, or, for a number, the closed interval that it lies in."""
+"""An exact JSON value, or the closed interval in which a number must lie; one end may be missing."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Premise:
     Raises
     ------
     TheoremError
-        For another provenance.
+        For another provenance, and for a text that is empty or not one line.
 
     Examples
     --------
@@ -102,8 +102,9 @@ class Finding:
     Raises
     ------
     TheoremError
-        For a bad id, a field that is not one line of text, a command that is not of `verify` or has `--json`, an empty
-        `expect` or `rests_on`, and expected floats.
+        For a bad id or weight, a title, summary or command that is not one line of text, a summary without a final
+        period, a command that is not of `verify` or has `--json`, an empty `expect` or `rests_on`, and an expected
+        value that is a float or an interval without ends.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def comparison_entry(result: "ComparisonResult", expected: str, *, full: bool) -
 
 
 def finding_entry(finding: "Finding", failures: Sequence[str]) -> Entry:
-    """Return the entry of a finding whose command was run again, with the differences."""
+    """Return the entry of a finding whose command was run again; `failures` are the differences from its `expect`."""
     return {"kind": "finding", "id": finding.id, "title": finding.heading, "failures": list(failures)}
 
 
@@ -42,7 +42,7 @@ def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Ent
 
 
 def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger on one screen: the unexpected entries in full, a line for each crossing, counts of all else."""
+    """Yield the ledger on one screen: unexpected entries in full, a line per agreeing crossing, counts of all else."""
     unexpected = [entry for entry in entries if _is_unexpected(entry)]
     theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
     yield from _listed(unexpected)
@@ -87,7 +87,7 @@ def _outcomes(rows: Sequence[Entry]) -> str:
 
 
 def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line for each crossing that agrees."""
+    """Yield a heading and a line for each of some crossings, all of which agree."""
     width = max((len(row["of"]) for row in rows), default=0)
     yield from [_MEETING] if rows else []
     for row in rows:
@@ -99,7 +99,11 @@ def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
 
 
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger of a run's entries: theorems, comparisons, findings, hypotheses, coverage, time in all."""
+    """Yield the whole ledger of a run.
+
+    The parts are theorems, comparisons, findings, canaries, crossings, hypotheses, mutants, standings, coverage of the
+    papers, and the time in all.
+    """
     theorems, _, _, canaries, mutants = _by_kind(entries)
     yield from _listed(entries)
     yield from _canaries(canaries)
@@ -162,7 +166,7 @@ def _finding(rows: Sequence[Entry]) -> str:
 
 
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
-    """Return a row for each crossing: places of its derivation and check, draws and trainings, and agreement."""
+    """Return a row for each crossing: its theorem, exact check and test, counts of draws and trainings, agreement."""
     rows = []
     for name, members in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
         kinds = {what: [row for row in members if row["what"] == what] for what in ("holds", "fails", "planted")}
@@ -202,7 +206,7 @@ def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
 
 
 def _table(rows: Sequence[Entry], heading: str = _MEETING) -> Iterator[str]:
-    """Yield the lines of each crossing: its two sides, their agreement, and the planted errors."""
+    """Yield the lines of each crossing: its two sides, their agreement, draws out of scope, and the planted errors."""
     if not rows:
         return
     yield heading

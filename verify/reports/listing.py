@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def list_rows(
     paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
 ) -> list[dict[str, Any]]:
-    """Return a row for each theorem, sorted by id; from the cache if no file has changed that the rows depend on.
+    """Return a row for each theorem, sorted by id; from the cache if no file that they depend on has changed.
 
     Parameters
     ----------
@@ -77,7 +77,11 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _digest() -> str:
-    """Return a digest of the rows' sources: the engine's sources, all files of the packages, the program."""
+    """Return a digest of everything that the rows are made from, except modules of other packages.
+
+    It covers the version of Python, the module folders, the listed theorems, the doors, the sources of `verify`, and
+    all files of the packages.
+    """
     parts = [sys.version.encode(), kept_as().encode(), str(listed("theorem")).encode()]
     parts += [each.digest.encode() for each in doors()[0]]
     for name, path in (*sources("verify"), *(file for package in packages() for file in _files(package))):
@@ -154,7 +158,11 @@ def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
 
 
 def established_text(row: Mapping[str, Any]) -> str:
-    """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
+    """Return a row's standing for all parameters as text.
+
+    The text also has the trusted packages and, if they apply, the numbers of own and inherited inferences, the formal
+    claims, and the reason why the theorem is open or not formal.
+    """
     own = row["inferences_own"]
     inherited = f", {more} inherited" if (more := row["inferences_argued"] - own) else ""
     argued = row["for_all_parameters"] == ForAll.ARGUED
@@ -177,7 +185,7 @@ def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
 
 
 def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return one line on some rows: the number of each standing, and of inferences in prose."""
+    """Return one line on some rows: the number of rows by standing, of inferences, and of rows that trust a package."""
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
     recorded = sorted({by for row in rows if row["formal"] for by in row["formal"]["by"]})
@@ -190,7 +198,7 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return, in Markdown, the standing of each theorem, with the number of all inferences in prose."""
+    """Return, in Markdown, the standing of each theorem, with the numbers of its own and inherited inferences."""
     rows = list(rows)
     said = standings_text(rows)
     lines = ["# How each theorem is established", "", f"{said[0].upper()}{said[1:]}. {WRITTEN_BY}.", ""]

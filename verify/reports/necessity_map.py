@@ -40,7 +40,10 @@ _STATUSES = ("needed", "redundant", "undecided")
 
 @dataclass(frozen=True)
 class Mapped:
-    """A theorem's part of the map: its rows as in `verify necessity --json`, or `why` there are none."""
+    """A theorem's part of the map: its rows as in `verify necessity --json`, without their trusts.
+
+    `why` says why the map is missing or does not count; it is empty for a map of the theorem's present statement.
+    """
 
     theorem: str
     hypotheses: tuple[dict[str, Any], ...]
@@ -49,7 +52,7 @@ class Mapped:
     why: str = ""
 
     def counts(self) -> str:
-        """Return the numbers of needed (and their labels), redundant and undecided hypotheses, as text."""
+        """Return the numbers of needed and redundant (both with labels) and of undecided hypotheses, as text."""
         rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
         fixed = sum(not row["varied"] for row in self.hypotheses)
         parts = [
@@ -92,10 +95,11 @@ def shipped(theorem: Theorem) -> Mapped:
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     """Return why the shipped certificate does not support a row; "" if it does, or if the row is undecided.
 
-    The certificate supports the row if the re-checker accepts it, it uses the pinned statements, the row names all
-    that it trusts, and its statement is the theorem's without the hypothesis. If the hypothesis is needed, the
-    certificate must also refute the row's clause at the row's witness, which violates this hypothesis alone. A
-    redundant hypothesis needs no certificate if an argument from other theorems alone establishes the claims.
+    The certificate supports the row if the re-checker accepts it, it uses the pinned statements, and the row names all
+    that it trusts. Its statement must have all hypotheses but this one, and some of the theorem's clauses as claims;
+    for a redundant hypothesis, the hypothesis itself may be the claim. If the hypothesis is needed, the certificate
+    must also refute the row's clause at the row's witness, which violates this hypothesis alone. A redundant hypothesis
+    needs no certificate if an argument from other theorems alone establishes the claims.
     """
     if row["status"] == "undecided":
         return ""
@@ -130,7 +134,10 @@ def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
 
 
 def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted) -> str:
-    """Return why a certificate proves neither the claims without the hypothesis nor the hypothesis from the others."""
+    """Return why a certificate proves neither the claims without the hypothesis nor the hypothesis from the others.
+
+    Return "" if the certificate proves one of these.
+    """
     if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
         return "the certificate proves less"
     labels = proved_by(accepted)
@@ -149,7 +156,10 @@ def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: 
 def _refusal_of_need(
     theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted, row: Mapping[str, Any]
 ) -> str:
-    """Return why a certificate does not refute a row's clause at its witness, which violates this hypothesis alone."""
+    """Return why a certificate does not refute a row's clause at the row's witness; "" if it does.
+
+    The witness must violate this hypothesis alone.
+    """
     clauses = tuple(claim for claim in statement.claims if claim.label == row["clause"])
     if not clauses or accepted.statement_digest != statement.alone(*clauses).digest:
         return "the certificate is of another statement"
@@ -192,7 +202,7 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
 
 
 def map_text(theorems: Iterable[Theorem]) -> str:
-    """Return the shipped maps of theorems as a page of Markdown."""
+    """Return the shipped maps of theorems as a page of Markdown, without the maps that do not count."""
     return "\n".join(table(mapped for mapped in map(shipped, theorems) if not mapped.why)) + "\n"
 
 
@@ -236,7 +246,7 @@ def instance_text(instance: Mapping[str, Any]) -> str:
 
 
 def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each threshold beyond which violations begin, as each search found it."""
+    """Yield a line for each threshold beyond which violations were found, and one on the search over all instances."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "

@@ -143,7 +143,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
 
 def _project(package: str | None) -> tuple[str, Path]:
-    """Return a package and the folder of its project. Raises InputError."""
+    """Return a package and the folder of its project. Raises InputError if either is not found or not unique."""
     roots = {name: _root(name) for name in sorted({*packages(), *catalogued()})}
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
@@ -196,7 +196,10 @@ def _tried(write: Callable[[], str | None]) -> str:
 
 
 def _catalogue(package: str) -> Iterator[Pinned]:
-    """Write the catalogue of a package that an entry point names. Raises InputError as `catalogue_text` does."""
+    """Write a package's catalogue if an entry point names the package and the entries have changed.
+
+    Raises InputError as `catalogue_text` does.
+    """
     if package not in catalogued():
         return
     path, text = package_folder(package) / CATALOGUE, catalogue_text(package)

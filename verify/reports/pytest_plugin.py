@@ -1,4 +1,4 @@
-"""The pytest plugin: `--full`, `--device`, `--fresh`, the fixture `ledger`, and the ledger at the end of the run.
+"""The pytest plugin: its options, the fixtures `ledger` and `crossing`, and the ledger printed at the end of the run.
 
 Every pytest run loads this module if the package is installed. So modules that load SymPy, FLINT, Hypothesis or torch
 are imported only by the tests that use them.
@@ -66,7 +66,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def use_all_cores(config: pytest.Config) -> None:
     """Run whole folders on all cores, if pytest-xdist is installed and no number of processes is given.
 
-    Each process then has one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
+    This does nothing with `--collect-only` or `--pdb`, or if an argument is not a folder. Otherwise each process has
+    one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
     Call it in the `pytest_cmdline_main` of a folder, which must run before that of pytest-xdist.
     """
     option = config.option
@@ -163,7 +164,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Ledger:
-    """The ledger as a test enters into it: checks of theorems, comparisons with simulations, findings."""
+    """The ledger in a test: each method runs a check, a search or a comparison, and enters the result."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -179,9 +180,9 @@ class Ledger:
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        Without `expect`, a claim in words is expected to stay undecided if nothing evaluates it, or if its label is in
-        `undecided`; all other clauses must be verified. Proved and certified clauses are written as a certificate, and
-        the test fails if the re-checker does not accept the certificate.
+        Without `expect`, the instance must be in scope. A clause must then stay undecided if it is a claim in words
+        that nothing evaluates, or if its label is in `undecided`; all other clauses must be verified. Proved and
+        certified clauses are written as a certificate; the test fails if the re-checker does not accept it.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -235,7 +236,7 @@ class Ledger:
         return ""
 
     def standings(self) -> str:
-        """Enter the standing of the installed theorems, and return it."""
+        """Enter the line that counts the standings of the installed theorems, and return it."""
         from verify.reports.listing import standings_text
 
         text = standings_text(verbs.list_theorems())
@@ -243,7 +244,9 @@ class Ledger:
         return text
 
     def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
-        """Try to refute each canary of a theorem and enter it; the test fails unless each is refuted at its clause.
+        """Try to refute each canary of a theorem, and enter the results.
+
+        The test fails if a canary is not refuted in the clause that it names, or if there is no canary.
 
         `effort` has options of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
         """
@@ -277,11 +280,12 @@ class Ledger:
     def compare(
         self, comparison: Comparison, *, expect: Outcome | Sequence[Outcome] | None = None, seed: int | None = None
     ) -> ComparisonResult:
-        """Run a comparison on the device and at the size of this run, and enter it; without `seed` by `--seed`, or 0.
+        """Run a comparison on the device and at the size of this run, and enter it.
 
-        The test fails unless the outcome is `expect` (verified), or one of several. Another outcome is expected of a
-        printed claim that is not confirmed, and several of a comparison that nobody has run yet. With `--seed`, chance
-        may leave a comparison inconclusive: this does not fail the test, and is not counted as expected.
+        Without `seed`, the seed is that of `--seed`, or 0. The test fails unless the outcome is `expect` (verified), or
+        one of several. Another outcome is expected of a printed claim that is not confirmed, and several of a
+        comparison that nobody has run yet. With a `--seed` that is not 0, and without `seed`, chance may leave a
+        comparison inconclusive: this does not fail the test, and is not counted as expected.
         """
         __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
@@ -319,7 +323,7 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
 
 
 class Crossed:
-    """A crossing in a test: each comparison is entered into the ledger."""
+    """The crossing of a test: its methods compare theory with simulations, and enter the results into the ledger."""
 
     def __init__(self, request: pytest.FixtureRequest, device: str) -> None:
         self._request, self._device = request, device
@@ -366,7 +370,7 @@ class Crossed:
         return self._entries[what]
 
     def catches(self, crossing: Crossing, label: str) -> None:
-        """Simulate at drawn instances to refute a planted error; the test fails unless one of them does."""
+        """Simulate at drawn instances to refute a planted error; the test fails unless an instance refutes it."""
         __tracebackhide__ = True
         options = self._request.config.getoption
         # `--draws` does not lower the number here: an instance that shows the error has to be drawn.
@@ -397,7 +401,8 @@ _STARTED = pytest.StashKey[float]()
 def pytest_configure(config: pytest.Config) -> None:
     """Record when the run began; declare the markers `crossing` and, for a run without pytest-xdist, `xdist_group`.
 
-    Raises pytest.UsageError if the ledger would overwrite another file, and for a report without its extras.
+    Raises pytest.UsageError if the ledger or the record would overwrite another file, and for a report without its
+    extras.
     """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
     config.addinivalue_line("markers", "crossing(id): the id of the test's crossing, by which -k selects the test")

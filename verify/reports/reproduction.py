@@ -26,7 +26,7 @@ class Reproduction:
     exit_code
         Exit code of the command.
     failures
-        A line for each thing that is not as expected.
+        A line for each expected value that the command did not report.
     error
         The command's standard error.
     seconds
@@ -47,7 +47,7 @@ class Reproduction:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was reported as expected."""
+        """Whether the command reported every expected value."""
         return not self.failures
 
 
@@ -62,7 +62,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
     Returns
     -------
     Reproduction
-        `holds`, and a line for each failure; errors of the command are reported there.
+        Whether it `holds`, a line for each failure, and the command's exit code and standard error.
 
     Raises
     ------

@@ -22,12 +22,12 @@ from verify.runs.store import Store, default_store
 _SUFFIXES = (".json", ".csv", ".parquet", ".png")
 """The suffixes of the files of one result."""
 _RESULT = {"schema", "version", "seed"}
-"""The keys of the JSON file of a result."""
+"""Keys that the JSON file of every result has."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def with_theory(result: ExperimentResult) -> ExperimentResult:
-    """Return a result with theory's predictions of its curves, where a prediction is registered."""
+    """Return a result with theory's predictions of its curves, if a prediction is registered for the experiment."""
     if result.experiment not in ids("prediction"):
         return result
     return replace(result, theory=dict(load_prediction(result.experiment).predict(result)))
@@ -46,7 +46,7 @@ def usable_store(path: Path | None) -> Store | None:
 
 
 def announced(experiment: Experiment, store: Store | None) -> Callable[[float], None]:
-    """Return a function that says on standard error, before a run begins, its expected duration."""
+    """Return a function, to be called before a run, that prints the run's expected duration to standard error."""
     resumed = experiment.resumable and store is not None
 
     def announce(seconds: float) -> None:
@@ -58,7 +58,7 @@ def announced(experiment: Experiment, store: Store | None) -> Callable[[float], 
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration in seconds >= 0 as text: two digits, in the largest unit (h, min, s) that is not longer."""
+    """Return a duration in seconds >= 0 as text, to two digits: in h from 1 h on, in min from 1 min on, else in s."""
     size, unit = next((pair for pair in _UNITS if seconds >= pair[0]), _UNITS[-1])
     return f"{float(f'{seconds / size:.2g}'):g} {unit}"
 
@@ -74,7 +74,7 @@ def make_folder(folder: Path) -> None:
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     """Write a run to EXPERIMENT.json in a folder, and its plot, if any, to EXPERIMENT.png; each whole or not at all.
 
-    Raises InputError if they cannot be written.
+    Raises InputError if they cannot be written, or would overwrite other files.
     """
     text = report_text(result.to_json())
     writers = {".json": lambda path: path.write_text(text, encoding="utf-8", newline="\n")}
@@ -92,7 +92,7 @@ def report_text(body: Mapping[str, object]) -> str:
 def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], object]]) -> list[Path]:
     """Write files of one name to a folder, each by the writer of its suffix, each whole or not at all.
 
-    Raises InputError if they cannot be written.
+    Raises InputError if they cannot be written, or would overwrite other files.
     """
     refuse_others(folder, name)
     # The JSON file first: it marks the other files as ours, even if writing them is interrupted.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 10
-"""Significant digits of numbers beside a result, and the number of a grid's values shown."""
+"""Significant digits of numbers beside a result, and the maximum number of listed values of an axis that are shown."""
 _MOST_PLACES = 8
 """Maximum number of places after or before the point to which a value and its error are rounded."""
 _LONG = 40
@@ -58,7 +58,7 @@ _WHOLE = "values after “about” are exact with --json"
 
 
 def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
-    """Yield the table of hypotheses, with the slack, and the distance past the limit, beside each."""
+    """Yield the table of hypotheses; beside each, slack, distance past the limit, missing parameters and a detail."""
     rows = []
     for h in results:
         slack = "" if h.slack is None else short_text(h.slack, _SHORT)
@@ -378,7 +378,7 @@ def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
 
 
 def extended_ranges_text(result: "ExtendedRanges", width: int = WIDTH) -> str:
-    """Return a line for each hypothesis: the range of the claims beyond it, and the nearest violation."""
+    """Return a line for each hypothesis: how far beyond it the claims are shown to hold, and the nearest violation."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
     lines += [f"  {line.text()}" for line in result.extended_ranges] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""
@@ -403,7 +403,7 @@ def notation_lines(derivation: Derivation) -> Iterator[str]:
 
 
 def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """Return the derivation as an object, every step checked: expressions as `text` or in `latex`."""
+    """Return the derivation as an object, with every step checked; `form` is `text` or `latex`, for the expressions."""
     derivation = theorem.made_derivation()
     write = latex_of if form == "latex" else text_of
     return {

@@ -15,7 +15,7 @@ from verify.errors import InputError
 from verify.files import parts_of, whole
 
 SECONDS_BETWEEN = 30.0
-"""Seconds between two checkpoints; a killed run loses at most this time, and the time that writing takes."""
+"""Seconds between two checkpoints; a killed run loses little more than this time."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Running:
             self._parts, self.seconds_before = _read(self.file)
 
     def left(self, part: str, fits: Callable[[Any], bool] | None = None) -> Any:
-        """Return the state in which a part was left; None if it has not begun.
+        """Return the state in which a part was left; None if no state of the part was kept.
 
         Raises InputError for a state that is not of this run: `fits(state)` is false, or raises.
         """
@@ -74,8 +74,9 @@ class Running:
         raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to start over")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
-        """Write `state()` as a part's state if `every` seconds have passed, or if `now`; it may not change later.
+        """Write `state()` as a part's state if `every` seconds have passed since the last write, or if `now`.
 
+        The object that `state()` returns may not change later, because later writes contain it again.
         Raises InputError if the checkpoint cannot be written.
         """
         if self.file is None or not (now or time.monotonic() - self._kept >= self.every):

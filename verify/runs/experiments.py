@@ -34,7 +34,7 @@ _TAKEN = ("seed", "device", "full")
 _OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
 """Arguments of `run` that are no settings either."""
 _PROTOCOL = "protocol"
-"""The setting whose word decides the values of others that are not given."""
+"""The setting whose word decides the values of other settings that are not given."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ExperimentResult(Panelled, Shown):
     seed, device
         Seed of the random numbers, and the device on which it ran.
     measurements, curves, heat_maps
-        The measurements, by name.
+        The measured numbers, curves and matrices, by name.
     seconds
         The run's duration, in seconds.
     theory
@@ -190,7 +190,7 @@ class Experiment:
                 raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
     def varied(self, given: Mapping[str, object]) -> str | None:
-        """Return the setting that is given several values, as text with commas. Raises InputError for two of them."""
+        """Return the name of the setting with several values `v1,v2,…`, or None. Raises InputError for two of them."""
         lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
         several = [name for name, value in given.items() if isinstance(value, str) and "," in value]
         first, *more = [name for name in several if name not in lists] or [None]
@@ -318,7 +318,7 @@ class Experiment:
         announce: Callable[[float], None] | None = None,
         **settings: object,
     ) -> ExperimentResult:
-        """Measure at several values of a setting, each with the same seed: curves over the setting.
+        """Measure at several values of a setting, each with the same seed, and return curves over the setting.
 
         Each measurement, and the last point of each curve of a run, becomes a curve. `jobs` processes of this machine,
         or the workers of a Dask scheduler, measure one value each at a time; other options are as in `run`. After
@@ -436,7 +436,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return measurements, and the last values of curves, as curves over the varied setting, at runs that have them."""
+    """Return measurements, and the last values of curves, as curves over the varied setting; a run may lack some."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {

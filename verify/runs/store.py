@@ -1,4 +1,4 @@
-"""The store of results: an SQLite file with a row for each experiment, and for each instance or block of a sweep.
+"""The store of results: an SQLite file with a row for each run of an experiment, and each instance or block of a sweep.
 
 A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
 device. Only finished results are written. Checkpoints of unfinished runs lie beside the file.

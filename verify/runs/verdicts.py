@@ -72,7 +72,10 @@ class Verdict:
 
     @staticmethod
     def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
-        """Return a verified verdict if deviation <= allowed < inf, else a refuted one; the tolerance is above 0."""
+        """Return a verified verdict if deviation <= allowed < inf, else a refuted one.
+
+        Its ratio is deviation / allowed; inf if allowed <= 0, or if one of them is not finite.
+        """
         holds = deviation <= allowed < math.inf
         detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
         ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
@@ -174,7 +177,8 @@ def agreement(
     Returns
     -------
     Verdict
-        Verified, refuted or inconclusive, with the ratio of the difference to the tolerance.
+        Verified, refuted or inconclusive, with the ratio of the difference to the tolerance; inconclusive without a
+        ratio if one of them is not finite.
 
     Raises
     ------

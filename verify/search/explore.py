@@ -67,11 +67,11 @@ def explore(
         Maximum number of instances, and wall-clock time. At most a quarter of the instances (or 50 if that is more, but
         no more than half of them) are tried first: suspects of a numerical search in float64, one instance in general
         position for each word, the simplest one, and up to 12 leaps and 30 steps from the nearest miss of each clause.
-        The others are random draws. The numerical search evaluates 100 points for each instance if a clause is an
-        inequality or an equation of the parameters, and 20 if a clause is about a recursion. In addition,
-        `max_examples` instances, at most 300, polish the nearest miss of each clause, and as many simplify it. Verdicts
-        that float64 cannot give take at most as long again. A search is repeatable unless the time left something
-        undecided, or ended it or its numerical part (a quarter of the time; `stopped` says so too).
+        The others are random draws. The numerical search evaluates about 100 points for each of the `max_examples`
+        instances, or 20 if a clause is about a recursion. In addition, `max_examples` instances, at most 300, polish
+        the nearest miss of each clause, and as many simplify it. Verdicts that float64 cannot give take at most as long
+        again, within `seconds`. A search is repeatable unless the time left something undecided, or ended the search or
+        its numerical part, which has a quarter of the time; `stopped` is "seconds" if the time ended either.
     seed
         Seed of the draws.
     keep
@@ -135,7 +135,7 @@ def _look_of(state: Search, others: Workers, dropped: tuple[str, ...], settled: 
 
 
 def _run(state: Search, search: Callable[[], None]) -> str:
-    """Search until the time is over; return the cause of the end."""
+    """Run a part of a search until the time is over; return the cause of the end."""
     try:
         with until(state.deadline):
             ended(state.hard_end + EXPLORE.grace, search)
@@ -222,7 +222,7 @@ def _judge(state: Search) -> None:
 
 
 def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp: bool) -> None:
-    """Try the ways to find a counterexample in turn. The state holds a counterexample, whatever ends the search."""
+    """Try the ways to find a counterexample in turn; a counterexample that is found is kept in the state."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     with_defaults = partial(completed, statement, scan=True)
@@ -298,7 +298,7 @@ def _reconsiders(state: Search) -> bool:
 
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:
-    """Yield the instance that an earlier search of the same statement found and kept, if it still is one."""
+    """Yield the counterexample that an earlier search of the same statement kept, if the plan still admits it."""
     found = remembered.HERE.recall(_KEPT.format(key), key) if key else None
     if isinstance(found, dict) and found.keys() == {parameter.name for parameter in state.plan.parameters}:
         with suppress(InputError):
@@ -309,7 +309,7 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
 
 
 def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
-    """Yield the most telling instances: in general position, where a false claim is seldom true, and the simplest.
+    """Yield groups of instances: first those in general position, where a false claim is seldom true, and the simplest.
 
     Then come leaps from the nearest miss of each clause, one parameter at a time, as long as they help, and a descent.
     """

@@ -114,7 +114,10 @@ def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value
 
 
 def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> list[Parameter]:
-    """Return the numeric parameters of a hypothesis whose other parameters are known, first one alone on a side."""
+    """Return the numeric parameters of a hypothesis for which all its other parameters are known.
+
+    A parameter that is alone on a side comes first.
+    """
     relation = hypothesis.relation
     assert relation is not None
     alone = {str(side) for side in relation.args if isinstance(side, sp.Symbol)}
@@ -179,9 +182,10 @@ class _Beyond:
         return self._shown_along(ray, at)
 
     def _ray(self, parameter: Parameter) -> Ray | None:
-        """Return the ray outwards from the hypothesis's end along a parameter that is nearest to the given value.
+        """Return the ray outwards from the hypothesis's end along a parameter; None if no end is found exactly.
 
-        The ray is None if no end is found exactly. Raises UndecidedError.
+        Of several ends, the one nearest to the parameter's given value, or to 0 without one, is taken. Raises
+        UndecidedError.
         """
         relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
         others = self._others(parameter)

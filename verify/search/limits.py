@@ -11,7 +11,7 @@ class ExploreLimits:
     # Default wall-clock time in seconds, and default maximum number of instances.
     seconds: float = 30
     max_examples: int = 1000
-    # Fraction of the time in which the certificate's steps are re-checked; steps not re-checked by then are searched.
+    # Fraction of the time in which the certificate's steps are re-checked; if it takes longer, all steps are searched.
     settling: float = 0.25
 
     # Instances tried before any draw (suspects, in general position, around the nearest misses): at most a quarter of
@@ -52,7 +52,8 @@ class ExploreLimits:
     # k such that the number is moved by a fraction 2^-k of itself.
     kept: float = 0.75
     halvings: int = 20
-    # Factor of a leap if no bound is nearer. Large values reveal a wrong constant.
+    # Factor of a leap: without an end, a number moves by this many times its size (large values reveal a wrong
+    # constant); its distance from an open end is divided by the factor.
     far: int = 16
 
     # Maximum number of instances tried to simplify one; each takes a float64 evaluation of the clause.
@@ -90,8 +91,8 @@ class ExploreLimits:
     # Margin given to a clause that seemed to fail and then held or stayed undecided: large, so that it does not steer
     # the search.
     rounded: float = 1
-    # Maximum number of exact decisions of clauses whose limit degenerates at an instance, so that they have no value in
-    # float64.
+    # Maximum number of rigorous decisions of clauses with a limit that have no value in float64, as where the limit
+    # degenerates.
     degenerate: int = 40
     # Number of instances that are timed before any is sent to other processes; least seconds of work that are sent;
     # seconds of work in one message; and the maximum number of instances in it.
@@ -160,7 +161,7 @@ class ProveLimits:
 
 @dataclass(frozen=True)
 class MutationLimits:
-    """The numbers of the attempts against one mutant; mutants are many."""
+    """The numbers of the attempts to refute one mutant; they are small, because there are many mutants."""
 
     # Maximum seconds of the check at the theorem's example.
     check_seconds: float = 30

@@ -231,7 +231,7 @@ def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
 
 
 def _leaves(data: Data) -> Iterator[tuple[Data, Callable[[Data], Data]]]:
-    """Yield the numbers and symbols of an expression, each with a function that returns the expression with another."""
+    """Yield each number and symbol of an expression, with a function that puts another in its place."""
     if data[0] in ("Integer", "Rational", "Symbol"):
         yield data, lambda other: other
         return

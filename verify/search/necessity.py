@@ -1,8 +1,8 @@
 """The need for each hypothesis of a theorem, found by leaving out one hypothesis at a time.
 
-A hypothesis is needed if an instance that breaks it and keeps all others refutes a claim, certified. It is redundant if
-every claim is proved for all parameters without it or argued without using it, or if the others imply it. Otherwise it
-is undecided, and the result reports the effort.
+A hypothesis is needed if a claim is refuted, with a certificate, at an instance that breaks the hypothesis and keeps
+all others. It is redundant if every claim is proved for all parameters without it or argued without using it, or if the
+others imply it. Otherwise it is undecided, and the result gives the reason, such as the effort of the search.
 """
 
 import math
@@ -57,7 +57,7 @@ class Need(Shown):
     label, kind, statement
         The hypothesis's label, kind and text.
     status, why
-        needed, redundant or undecided; the reason in words, with the effort if it is undecided.
+        needed, redundant or undecided; the reason in words, with the effort of a search that found no violation.
     varied
         Whether it can be left out: a relation can, a structural hypothesis only if a parameter varies it.
     clause, witness, slack
@@ -66,8 +66,9 @@ class Need(Shown):
         The values of each parameter between which violations begin, and the relaxed hypothesis; empty and None if
         they were not found.
     certificate
-        The certificate of the statement without the hypothesis. If the hypothesis is needed, the only clause is
-        `clause`, refuted at the witness. If it is redundant, the clauses are the proved ones, or the hypothesis itself.
+        The certificate of the statement without the hypothesis, None without one. If the hypothesis is needed, the only
+        clause is `clause`, refuted at the witness. If it is redundant, the clauses are the proved ones, or the
+        hypothesis itself.
     trusts
         The certificate's trusts beyond the re-checker's core.
     """
@@ -178,7 +179,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     if hypothesis.relation is None and hypothesis.varies is None:
         return Need(*shown, "undecided", "structural: not tested", varied=False), False
     weaker = without(theorem.statement, [hypothesis.label])
-    # Steps are left out: a step may need a hypothesis that no claim needs, or hold without one that a claim needs.
+    # Steps are left out, because a step and the claims may need different hypotheses.
     statement = weaker.alone(*weaker.claims)
     if proof := shown_without(theorem, statement, hypothesis, deadline):
         return _redundant(shown, *proof), False
@@ -272,8 +273,9 @@ def argued_anyway(
 ) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
     """Return the reason why every claim holds without a hypothesis, the proof of the proved part, and the trusts.
 
-    The result is None if the argument does not establish the claims without it. The proof is None if no clause is
-    proved, as when the argument uses only other theorems.
+    The result is None if there is no argument or no time, if the example has no values in time, or if the argument does
+    not establish the claims without the hypothesis. The proof is None if no clause is proved, as when the argument uses
+    only other theorems.
     """
     seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:
@@ -297,7 +299,7 @@ def argued_anyway(
 def _beside_the_example(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Instance | None, str]:
-    """Look for a violation past the hypothesis from the theorem's example, along each of its parameters in turn.
+    """Look for a violation past the hypothesis: move the example along each of the hypothesis's parameters in turn.
 
     Return the refuted clause ("" for none), the instance (None for none), and the effort in words.
     """
@@ -352,8 +354,8 @@ def _searched(
 ) -> tuple[str, Instance | None, str]:
     """Search among instances that break the hypothesis.
 
-    If the hypothesis is not an inequality, or no such instance is drawn, search the statement without the hypothesis.
-    The result has the form of `_beside_the_example`'s.
+    If the hypothesis is not an inequality, or no such instance is tried, search the statement without the hypothesis.
+    The result has the same form as that of `_beside_the_example`.
     """
     past, deadline = broken(hypothesis), time.monotonic() + seconds
     within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]

@@ -130,7 +130,10 @@ class Plan:
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
-        """Return the instance of the first words and of ends, or simple values near them; None at a dead end."""
+        """Return the instance with the first word and the simplest value of each parameter; None at a dead end.
+
+        The simplest value is the integer nearest to 0, an end of the range, or a simple number near an end.
+        """
         return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
@@ -209,7 +212,7 @@ class Plan:
         return {**drawn, name: number(parameter, parts)} if parts else None
 
     def _against(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Relational | None:
-        """Return a relation that excludes a parameter's drawn value, or all values: alone if possible, or the last."""
+        """Return a relation that alone excludes a parameter's drawn value, or all values; else its last, if any."""
         if self.defaulted(parameter) and parameter.name not in drawn:
             return None
         bounds = self.bounds[parameter.name]
@@ -305,7 +308,7 @@ def plan(
     for order in islice(_orders(free), EXPLORE.orders):
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
-    # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
+    # Orders with more relations solved exactly come first; among equals, those yielded first by `_orders`.
     orders.sort(key=_inexact)
     best, fewest = None, EXPLORE.trials
     steps: _Steps = {}

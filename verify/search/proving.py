@@ -64,7 +64,8 @@ class ProveResult(Result):
     explained
         Whether the lines of `told` explain every inference.
     reasons
-        For each inequality that is open and not refuted, the attempts, the open parts and advice.
+        For each inequality or equation that is open and not refuted, if a proof of it was looked for: the attempts, the
+        open parts and advice.
     searched
         The effort of the search for a counterexample, if it found none; None otherwise, or without a search.
     limit
@@ -205,7 +206,7 @@ def _json(inference: Inference) -> dict[str, Any]:
 
 
 def _established(theorem: Theorem, extension: Inference) -> Established:
-    """Return the standing of the conclusion of an inference beyond the hypotheses; open if it cannot be read."""
+    """Return the standing of an extension's conclusion; open if an inference or theorem that it uses cannot be read."""
     try:
         return established_by_extension(theorem, extension)
     except InputError as error:
@@ -223,9 +224,8 @@ def prove(
     """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
 
     Proofs are looked for at the theorem's example. Of the example they use only the values of the word parameters. The
-    rest of the time is spent on a search for a counterexample to the claims that are neither proved nor formal; the
-    search is short if all claims are argued.
-    `kernel` is a proof assistant's verdict, by default the one on record.
+    rest of the time is spent on a search for a counterexample to the claims that are neither proved nor formal. The
+    search is short if no claim is open. `kernel` is a proof assistant's verdict, by default the one on record.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def prove(
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
     by_clause, for_all = standings(checked.clauses), checked.for_all_parameters
-    # An argued claim is searched a little: an inference may be wrong.
+    # An argued claim is searched too, at few instances, because an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     doubtful -= proved.keys()
     most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples
@@ -303,8 +303,8 @@ def prove(
 def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple[Theorem, bool]:
     """Return a theorem without the evaluations that show nothing, and whether there are any.
 
-    An evaluation shows nothing if its claim stands at no instance tried, or if the evaluation does not refute the
-    claim's wrong variant at the example.
+    An evaluation that was tried shows nothing if its claim stands at no instance, or if the evaluation does not refute
+    the claim's wrong variant at the example.
     """
     counted = stands.instances if stands is not None else {}
     sound = {
@@ -319,7 +319,7 @@ def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple
 def _reasons(
     theorem: Theorem, checked: CheckResult, by_clause: Mapping[str, Established], fallen: Mapping[str, str]
 ) -> Mapping[str, Reasons]:
-    """Return the reasons why each inequality that is open, and not refuted, has no proof."""
+    """Return the reasons why each inequality or equation that is open, and not refuted, has no proof."""
     statement = theorem.statement.specialised(checked.instance)
     still = [c for c in statement.clauses if by_clause[c.label].standing is ForAll.OPEN and c.label not in fallen]
     found = ((clause.label, reasons_of(statement, clause, PROVE.work)) for clause in still)

@@ -31,8 +31,8 @@ class ExploreResult(Result):
 
     `examples` counts the instances that `max_examples` limits, with the refuted one. `polished` counts the instances
     tried after them, around the nearest miss of each clause and to simplify the counterexample. A counterexample is
-    always confirmed in exact or ball arithmetic. It is certified if the re-checker accepts that it refutes the clause
-    and keeps the hypotheses.
+    always confirmed: in exact or ball arithmetic, or by the evaluation of a claim in words. It is certified if the
+    re-checker accepts that it refutes the clause and keeps the hypotheses.
 
     An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin that exceeds a
     running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1 or 0,
@@ -46,13 +46,13 @@ class ExploreResult(Result):
     evaluation was evaluated and not violated, by label.
 
     `smallest_margin` is the smallest float64 margin of a clause, other than an equality, that is known to hold. It is
-    relative to the size of the compared sides, and 0 if only rigorous arithmetic shows that the clause holds. `nearest`
-    is its instance. With a counterexample, both are those of the clause nearest to failing in float64. `needed` is the
-    number of instances tried up to the first refuted one. `sharpness` has an entry for each clause that bounds one
-    quantity by another, if no hypothesis was dropped and no counterexample found. `replayed` says that the
+    relative to the size of the compared sides, and 0 if it is negative by rounding alone. `nearest` is its instance.
+    With a counterexample, both are those of the clause nearest to failing in float64. `needed` is the number of
+    instances tried when the first refutation was found. `sharpness` has an entry for each clause that bounds one
+    positive quantity by another, if no hypothesis was dropped and no counterexample found. `replayed` says that the
     counterexample was kept from an earlier search with the same seed. Of `drawn` draws, the `rejected` ones gave no
-    instance, because a relation left a parameter no value. They are counted by the hypothesis's label, the most
-    frequent first.
+    instance, because a relation or a default left a parameter no value. They are counted by the hypothesis's label or
+    the relation's text, the most frequent first.
     """
 
     theorem: str
@@ -188,7 +188,8 @@ class ExtendedRange(Shown):
     given
         The parameter's own value at the instance, if any.
     established, by
-        The standing of the claims beyond the end, and the theorems that show them; None and empty if nothing does.
+        The standing of the claims beyond the end, None if nothing shows them; the theorems that show them, none if the
+        theorem's own argument does.
     shown_to, shown_open
         The last value up to which the claims are shown, None for no limit; whether that value is excluded.
     domain_ends
@@ -197,7 +198,7 @@ class ExtendedRange(Shown):
         Other hypotheses on which `established` rests. They do not depend on the parameter, and the instance does not
         decide them.
     verified_at
-        Values past `shown_to` at which all claims were certified under the other hypotheses.
+        Values past `shown_to`, or past `end`, at which all claims were certified or proved under the other hypotheses.
     clause, violated
         The claim of a certified refutation, and the refuting value found nearest to the end; None without one.
     inside
@@ -210,7 +211,7 @@ class ExtendedRange(Shown):
     why
         The reason why the end, or the standing of the claims beyond it, is not known.
     unreadable
-        Whether the reason is that an inference cannot be read which might show more.
+        Whether an inference that might show more cannot be read, which is then the reason.
     certificate
         The violation's certificate, for `verify recheck`.
     trusts, verified_trusts

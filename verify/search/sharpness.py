@@ -1,4 +1,4 @@
-"""The sharpness of a clause's bound: its ratio to the value found, the best proved bound, and the trivial bound."""
+"""The sharpness of a clause's bound: the bound beside the value found, the best proved bound, and the trivial bound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ def _held_against(
 
 
 def _range_text(relation: sp.Basic, along: str, instance: Mapping[str, Value], plan: Plan) -> str:
-    """Return, as text, the values of one parameter at which the relation holds with the others as at the instance."""
+    """Return, as text, the admissible values of a parameter at which the relation holds, with the others as given."""
     parameter = next(p for p in plan.parameters if p.name == along)
     parts = plan.ranges(parameter, instance)
     for each in (relation, *(bound.relation for bounds in plan.bounds.values() for bound in bounds)):

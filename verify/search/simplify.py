@@ -16,16 +16,17 @@ from verify.search.plans import Plan
 
 Instance = dict[str, Value]
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
-"""Numbers that are tried in place of any rational, if they are simpler than it."""
+"""Numbers that are tried in place of any rational number, if they are simpler."""
 
 
 def simplest(
     plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = EXPLORE.simpler
 ) -> list[Instance]:
-    """Return instances that satisfy `holds`, each simpler than the last, from `start` to one that is not improved.
+    """Return instances that satisfy `holds`, from `start` on, each simpler than the one before.
 
-    A candidate replaces one or two values. A value drawn after a replaced one stays, or moves to the same relative
-    place in its new range, so that an end stays an end. At most `most_trials` candidates are tried.
+    The last one is not improved by any candidate tried. A candidate replaces one or two values. A value drawn after a
+    replaced one stays, or moves to the same relative place in its new range, so that an end stays an end. At most
+    `most_trials` candidates are tried.
     """
     path, failed = [start], set[tuple[Value, ...]]()
 
@@ -71,7 +72,7 @@ def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Inst
 
 
 def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
-    """Yield pairs of numbers in the same ratio, or nearly: a claim that fails because of the ratio fails there too."""
+    """Yield pairs of numbers in about the same ratio; a claim that fails because of the ratio fails there as well."""
     one_by_one = {value.denominator for value in pair.values()}
     for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
         yield {name: value * whole for name, value in pair.items()}
@@ -87,8 +88,8 @@ def _completed(
 ) -> Iterator[Instance]:
     """Yield the instances with some values changed that are admitted and simpler than `instance`.
 
-    At first all other values stay. If that instance is not yielded, values outside their new ranges are then moved into
-    them. Last, all values drawn later are moved with their ranges.
+    In the first, all other values stay. If that one is not yielded, later values outside their new ranges are moved
+    into these. In the last, all later values whose ranges changed are moved.
     """
     plain = {**instance, **changes}
     seen, admitted = [plain], simplicity(plain) < simplicity(instance) and plan.admits(plain)
@@ -105,10 +106,11 @@ def _completed(
 def _moved(
     plan: Plan, ranges: Callable[[Parameter], Ranges], plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
-    """Return the changed instance with later values moved to their new ranges; None if a value has no place there.
+    """Return the changed instance with later values moved to their new ranges.
 
-    With `always` every later value whose range changed is moved, else only the values outside their new ranges.
-    `ranges` gives the admissible values of a parameter before the change.
+    The result is None if a value has no place in its new range, or a default has no value. With `always` every later
+    value whose range changed is moved, else only the values outside their new ranges. `ranges` gives the admissible
+    values of a parameter before the change.
     """
     moved: Instance = {}
     for parameter in plan.parameters:
@@ -158,9 +160,9 @@ def _placed(value: Value, before: Range, after: Range) -> Value:
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
-    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions.
+    """Yield values simpler than `value`: smaller integers, or simple numbers and the simplest nearby fractions.
 
-    A list loses an entry, or has one made simpler.
+    A list loses an entry, or one entry is replaced by a simpler number.
     """
     if isinstance(value, tuple) and len(value) > 1:
         yield from (value[:i] + value[i + 1 :] for i in range(len(value)))

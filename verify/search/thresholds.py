@@ -267,7 +267,7 @@ class Approach:
             return Outcome.OUT_OF_SCOPE
 
     def _factor(self, witness: Mapping[str, Value]) -> Quantity | None:
-        """Return small/large for the hypothesis small <= large, if both are positive and it is > 1; else None."""
+        """Return the ratio small/large for the hypothesis small <= large; None if it is <= 1, or a side is <= 0."""
         relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None

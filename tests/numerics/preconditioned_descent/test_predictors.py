@@ -107,7 +107,7 @@ def test_conjugate_gradients_are_the_best_of_their_krylov_space(K, n):
             if steps == 2:
                 columns.append(K @ matrix @ columns[0])
             basis = torch.stack(columns, dim=1)
-            # Least (w* − w)'S(w* − w) over w in the space: its normal equations.
+            # The normal equations give the w in the space with the least (w* − w)'S(w* − w).
             best = w - basis @ torch.linalg.solve(basis.T @ matrix @ basis, basis.T @ matrix @ w)
             torch.testing.assert_close(matrix @ left[:, i], matrix @ best, rtol=0, atol=1e-8)
 
@@ -115,7 +115,7 @@ def test_conjugate_gradients_are_the_best_of_their_krylov_space(K, n):
 def test_conjugate_gradients_end_at_the_solution_and_stay():
     prompts = reduced(*sampled(200, 9))
     left = conjugate_gradients(INVERSE, prompts, 6)
-    # Up to rounding times the square of the condition of 200 random 9×3 matrices.
+    # The errors are of the order of rounding times the squared condition numbers of 200 random 9×3 matrices.
     assert float(left.abs().max()) < 1e-6 and bool(torch.isfinite(left).all())
     one = reduced(*sampled(5, 1))
     after = conjugate_gradients(INVERSE, one, 4)
@@ -148,7 +148,7 @@ def test_least_squares_with_enough_examples_is_exact():
     examples = tokens[:, :, :-1]
     labels = torch.einsum("bdi,bd->bi", examples, weights)
     w = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
-    # Up to rounding times the condition of 200 random 4×3 matrices.
+    # The errors are of the order of rounding times the condition numbers of 200 random 4×3 matrices.
     torch.testing.assert_close(w, weights, rtol=0, atol=1e-8)
     assert not least_norm_losses(reduced(tokens, weights), 4, IDENTITY).any()
     assert not least_norm_losses(reduced(*sampled(5, 3)), 3, ROOT).any()
@@ -156,7 +156,8 @@ def test_least_squares_with_enough_examples_is_exact():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_loss_of_least_sigma_norm_by_hand(n):
-    # After whitening, the loss is the mean square of N(0, I) outside a uniformly random n-dimensional space: d − n.
+    # After whitening, the loss is the mean squared norm of the part of an N(0, I) vector outside a random n-dimensional
+    # space: d − n.
     errors = least_norm_losses(reduced(*sampled(100_000, n)), n, ROOT)
     loss = Measurement(float(errors.mean()), float(errors.std()) / math.sqrt(len(errors)), len(errors))
     assert agreement(3 - n, loss, comparisons=2, resolution=0.1).holds

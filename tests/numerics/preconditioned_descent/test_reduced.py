@@ -93,7 +93,7 @@ def test_a_layer_in_another_order_would_be_seen():
 
 
 def entries(prompts):
-    """Return functions of a draw to compare: each entry, and a trace, determinant and square."""
+    """Return, by name, the values of each prompt that are compared: entries and functions of S, w* and x."""
     S, w, x = prompts
     d = len(S)
     matrices = S.permute(2, 0, 1)
@@ -109,7 +109,7 @@ def test_bartletts_second_moments_have_the_distribution_of_sampled_ones(n):
     count = 20_000
     drawn = entries(draw(count, n, covariance, inverse, 6))
     sampled = entries(reduced(*sample(count, n, covariance, inverse, generator(7))))
-    # The Kolmogorov-Smirnov test of each, with a false alarm in 10⁶ over all five sizes.
+    # A Kolmogorov-Smirnov test of each value; over all five sizes a false alarm has probability 10⁻⁶.
     for name, values in drawn.items():
         found = stats.ks_2samp(values.numpy(), sampled[name].numpy(), method="asymp")
         assert found.pvalue > 1e-6 / 5 / len(drawn), name

@@ -87,7 +87,7 @@ def test_states_prediction_and_errors_equal_scalar_loops(activation, L, d, n):
             Z[d, i] = sum(w[a] * x[a, i] for a in range(d)) if i < n else 0.0
         for depth in range(L + 1):
             expected = naive_forward(Z, layers.P[:depth].numpy(), layers.Q[:depth].numpy(), activation)
-            # Each layer sums <= n D^3 < 200 products of three entries; each later layer magnifies an error by <= 100.
+            # Each layer sums <= n D^3 < 200 products of five entries; each later layer magnifies an error by <= 100.
             tolerance = 200 * 100**depth * EPS * max(1, abs(expected).max())
             assert np.allclose(states[depth, k].numpy(), expected, rtol=0, atol=tolerance)
         assert np.allclose(last[k].numpy(), expected, rtol=0, atol=tolerance)  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -280,7 +280,8 @@ def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
 
 @pytest.mark.parametrize(("kind", "L", "d", "n"), CASES)
 def test_quadrature_agrees_with_samples(kind, L, d, n):
-    # Entries are so small that samples can estimate the mean of the squared error, whose degree is at most 32.
+    # Entries are so small that samples can estimate the mean of the squared error, whose degree in a coordinate is at
+    # most 52.
     layers = random_layers(kind, L, d, scale=0.1 if kind == "full" else 0.3)
     value = exact_loss(layers, n, *distributions(d)).item()
     found = in_context_loss(layers, *sample(100_000, n, *distributions(d), generator(9)))

@@ -75,7 +75,7 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 3, "cpu"), Training(plan, 3, device)
     for _ in range(8):
         ours.advance()
-    # As on a card, the CPU's compiled gradients and words are not used.
+    # As on a GPU, the CPU's compiled gradients and words are not used.
     monkeypatch.setattr(theirs, "device", "meta")
     monkeypatch.setattr(philox_tensors, "words", by_tensors)
     for _ in range(8):
@@ -88,7 +88,7 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
 
 
 def by_tensors(key, steps, samples, count, device):
-    """Return the words as a card computes them."""
+    """Return the words as a GPU computes them."""
     return philox_tensors.by_tensors(key, steps, samples, -(-count // 4), device).flatten(2)[:, :, :count]
 
 

@@ -44,7 +44,7 @@ def test_the_line_search_is_no_worse_than_a_grid():
         return float((gradient_step(A, b, eta).detach() - b).square().sum(dim=1).mean()) / 2
 
     found = experiments.line_search(A, b)
-    # The step size is off by at most half a factor 10^0.025, 3 %; near a smooth minimum the loss is off by a few 0.03².
+    # The step size is off by at most a factor of 10^0.0125, 3 %; near a smooth minimum the loss is off by a few 0.03².
     assert loss(found) <= min(loss(6 * 10 ** (k / 50)) for k in range(-50, 200)) * 1.005
 
 
@@ -86,7 +86,7 @@ def test_a_model_beside_itself_has_cosine_one_and_no_difference():
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
     step = sensitivities.of_gradient_step(A, b, 5.0)
     difference, cosine = sensitivities.compared(step, step)
-    # The root of a difference of squares of size 1, which has an error of 10⁻¹⁶.
+    # The difference is the root of a sum of squares that cancel up to their rounding, 10⁻¹⁶.
     assert float(difference.max()) < 1e-6 and torch.allclose(cosine, torch.ones(3, dtype=torch.float64))
 
 
@@ -149,7 +149,8 @@ def test_without_training_there_is_one_reading():
 
 
 def test_the_expected_time_counts_steps_searches_and_readings(monkeypatch):
-    # 20 steps take 40 s, the line search on 8 tasks 5 s, a reading of 4 Jacobians 3 s; other sizes in proportion.
+    # 20 steps take 40 s, the timed line search 5 s and the timed reading 3 s, each on at most 20 tasks; the estimate is
+    # in proportion to the numbers of steps and tasks.
     for given, each in (({}, 3 * 2 + 5 + 4 * 3), ({"search": 60, "sensitivity": 40}, 3 * 2 + 3 * 5 + 4 * 2 * 3)):
         times = iter([40.0, 5.0, 3.0])
         monkeypatch.setattr(experiments, "timed", lambda *_, times=times: next(times))

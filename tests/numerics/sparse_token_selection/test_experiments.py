@@ -31,7 +31,7 @@ def test_the_ground_truth():
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_gradient_at_zero_value(device):
     # V = 0: L = ½ E‖target‖² = d/(2q); dL/dW = 0; with uniform attention f = 0, dL/dV's token block is
-    # −E[target · (mean of X)ᵀ] = −I/T. 64 batches, three comparisons.
+    # −E[target · (mean of X)ᵀ] = −I/T. 64 batches, two comparisons.
     found = one_hot_gradient.run(device=device, seed=3, T=6, q=2, d=3, W=0, V=0).measurements
     assert set(found) == {"loss", "gradient_W", "gradient_V"}
     for name, value in (("loss", 3 / 4), ("gradient_V", -1 / 6)):
@@ -92,7 +92,7 @@ def test_a_level_that_is_not_reached_is_not_reported():
 
 
 def test_the_odds_of_all_tokens_are_none():
-    # q = T: α → 1, where the loss becomes exactly 0 at some step, so its inverse is not measured.
+    # q = T: α → 1, and the loss may become exactly 0; its inverse is measured only if it does not.
     found = one_hot_training.run(device="cpu", T=2, q=2, d=1, steps=200, window=10).measurements
     assert found["odds_after"].value == 0 and found["loss"].value < 1e-25
     assert ("inverse_loss_slope" in found) is (found["loss"].value > 0)
@@ -106,7 +106,7 @@ def test_cosines_from_random_matrices(device):
     value = {name: measured.value for name, measured in found.items()}
     assert all(-1 <= cosine <= 1 for cosine in value.values())
     assert value["W_centred_start"] < value["W_centred_end"] and value["V_start"] < value["V_end"]
-    # The cosine with I can exceed the part of I along I − 11ᵀ/T only by W's part along 11ᵀ.
+    # The cosine of W with I is √(1 − 1/T) times that with I − 11ᵀ/T, plus a term from W's part along 11ᵀ.
     assert value["W_centred_end"] > 0.9
     assert value["W_identity_end"] == pytest.approx(math.sqrt(1 - 1 / 6) * value["W_centred_end"], abs=0.1)
 
@@ -177,7 +177,8 @@ def test_training_goes_along_the_identity_blocks(words, device):
     found = stochastic_training.run(device=device, seed=2, late=100, batch_size=32, **SHORT, **words).measurements
     assert all(measured.samples == (4000 if name.startswith("loss") else 2) for name, measured in found.items())
     value = {name: measured.value for name, measured in found.items()}
-    # The loss at zero is 1/2; its standard error here is below 0.02, since all losses' spread is below 1.
+    # At zero the loss is 1/2; the standard error of the measured loss is below 0.02, since all losses' spread is below
+    # 1.
     assert value["loss"] < 0.3
     assert value["alpha"] > 5 * value["off_pattern_V"] and value["cosine_V"] > 0.9
     if not words:

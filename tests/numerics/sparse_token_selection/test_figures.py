@@ -175,7 +175,7 @@ def test_heat_maps_are_the_matrices():
     assert found.measurements["largest_off_W_growth"].value == float(grown.max())
     identity = [found.measurements[f"identity_W_{name}"].value for name in ("before", "after", "growth")]
     assert identity[2] == pytest.approx(identity[1] - identity[0])
-    # Columns of x_query = 0 stay where they began.
+    # The columns of W that x_query = 0 removes keep their initial values.
     assert torch.equal(readings[0].W[:, :1], readings[-1].W[:, :1])
 
 

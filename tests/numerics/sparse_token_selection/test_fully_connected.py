@@ -120,7 +120,7 @@ def test_a_first_layer_is_read_off(design, activation):
     outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
     read, place = read_off(design, activation, outputs, T, Q, spacing=spacing)
     assert torch.equal(all_subsets(T, Q)[place], subsets)
-    # Inverting multiplies a rounding of 10⁻¹⁶ by the inverse of the activation's slope, which is at least 10⁻⁴.
+    # Inverting divides a rounding of 10⁻¹⁶ by the slope of the activation, which is at least 10⁻⁴.
     assert torch.allclose(read, tokens.flatten(1) @ MEASUREMENTS.T, rtol=0, atol=1e-8)
 
 
@@ -144,7 +144,7 @@ def test_codes_tell_subsets_apart(length, q):
 
 
 def test_codes_are_of_order_length_to_the_subset_size():
-    # (q (r - 1) + 1)^q, r = 61 and 101 the primes after 60 and 100.
+    # The bounds are (q (r - 1) + 1)^q with the primes r = 61 and 101 after 60 and 100.
     assert subset_code(60, 1)[1] == 61 and subset_code(60, 2)[1] == 121**2 and subset_code(100, 3)[1] == 301**3
     assert subset_code(4, 2) == ([1, 2, 4, 8], 16)
 

@@ -21,7 +21,7 @@ SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2, "C_low": 0, "C_high": 1, "batches": 1
 
 
 def means(C, attend):
-    """P and R for T = 3, q = 2, d_e = 2, over all 2^6 signs, for y = {1, 2}: all subsets have the same means."""
+    """Return the means P of the attention on y = {1, 2} and R of Σ p_i², over all 2^6 signs for T = 3 and d_e = 2."""
     signs = np.array(list(itertools.product((1, -1), repeat=6))).reshape(-1, 3, 2) / np.sqrt(2)
     u = signs[:, :2].sum(axis=1)
     weights = np.exp(C * np.einsum("nik,nk->ni", signs, u))

@@ -112,8 +112,8 @@ def test_sample_batch_draws_uniform_subsets_and_standard_tokens(device):
     assert ((subsets == 0) | (subsets == 1)).all()
     assert (subsets.sum(dim=1) == q).all()
     tokens, subsets = tokens.cpu().numpy().reshape(n, -1), subsets.cpu().numpy()
-    # T inclusion frequencies, C(T, q) pair frequencies, d T means and (d T)^2 second moments, each a mean of n
-    # terms of known variance and so normal at n = 40 000.
+    # T inclusion frequencies, C(T, q) subset frequencies, d T means and (d T)^2 second moments, each a mean of n terms
+    # of known variance and so normal at n = 40 000.
     comparisons = T + math.comb(T, q) + d * T + (d * T) ** 2
     z = stats.norm.isf(FALSE_ALARM / 2 / comparisons)
     for frequencies, p in (
@@ -191,7 +191,7 @@ def test_sampled_gradient_agrees_with_cubature_and_rejects_a_tenth_more(device):
     for value, mean, error in zip(exact, sampled.mean, sampled.standard_error, strict=True):
         assert ((mean - value).abs() <= t * error).all()
     for value, per_batch in zip(exact[1:], sampled.batches[1:], strict=True):
-        # The functional <g, G> / ||G||, G the exact gradient, whose value is ||G||.
+        # For the exact gradient G, the functional g -> <g, G> / ||G|| is ||G|| at g = G.
         norm = value.norm()
         along = (per_batch * value).sum(dim=(1, 2)) / norm
         error = along.std() / math.sqrt(batches)

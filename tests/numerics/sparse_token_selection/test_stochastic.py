@@ -81,7 +81,7 @@ def test_encodings_are_independent_unit_vectors(draw, device):
         # The square of one coordinate has the distribution Beta(1/2, 3/2).
         share = drawn[:, 0, 0].square().cpu().numpy()
         assert stats.kstest(share, stats.beta(1 / 2, 3 / 2).cdf).pvalue > FALSE_ALARM
-    # Entries, products of two entries, and inner products of two encodings: mean 0, and 1/d_e for squared ones.
+    # Entries, products of two entries and inner products of two encodings have mean 0, squared inner products 1/d_e.
     flat = drawn.reshape(n, -1)
     pairs = torch.triu_indices(T * d_e, T * d_e, 1, device=device)
     inner = torch.stack([drawn[:, :, s].mul(drawn[:, :, t]).sum(dim=1) for s, t in ((0, 1), (0, 2), (1, 2))], dim=1)

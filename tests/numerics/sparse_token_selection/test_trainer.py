@@ -73,7 +73,7 @@ def test_a_trainings_gradient_is_that_of_its_batch(plan):
 @pytest.mark.parametrize("plan", KINDS, ids=IDS)
 def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 5, "cpu"), Training(plan, 5, device)
-    # As on a card, the CPU's compiled steps and draws are not used.
+    # As on a GPU, the CPU's compiled steps and draws are not used.
     monkeypatch.setattr(Batches, "on_cpu", False)
     for _ in range(8):
         theirs.advance()
@@ -103,8 +103,8 @@ def test_a_wrong_gradient_would_be_seen():
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_steps_are_pytorchs(plan, optimizer):
     plan = replace(plan, optimizer=optimizer, eta=0.05, eta_late=0.01, late=2)
-    # In a coordinate in which all fixed encodings agree the slope is 0 up to rounding, by whose size Adam would divide
-    # it. The seed avoids this.
+    # In a coordinate in which all fixed encodings agree the slope is a rounding error, which Adam would divide by its
+    # size. The seed avoids this.
     assert plan.encoding != "fixed" or fixed_encodings(SEED, 7, 5, torch.float64, "cpu").sum(dim=1).abs().max() < 3
     training = Training(plan, SEED, "cpu")
     W, V = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()

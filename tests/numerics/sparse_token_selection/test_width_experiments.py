@@ -21,7 +21,7 @@ def measured(experiment, **settings):
 
 @pytest.mark.parametrize("kind", ["gaussian", "sparse", "orthogonal", "quantised", "repeated"])
 def test_no_measurements_leave_half_the_variance(kind):
-    # d/(2q).
+    # The loss is d/(2q).
     assert math.isclose(measured(random_first_layers, m=0, kind=kind)["loss"].value, 2 / 4, rel_tol=1e-14)
 
 

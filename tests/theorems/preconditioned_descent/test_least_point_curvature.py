@@ -35,7 +35,7 @@ def rechecked(*at):
 
 
 def by_differences(steps, direction, n):
-    """Return the least second derivative along a matrix in each A_l, an eigenvalue, by quadrature of the gradient."""
+    """Return the least eigenvalue of the second derivatives along a matrix in each A_l, by differences."""
     identity, M = torch.eye(2, dtype=torch.float64), torch.tensor(direction, dtype=torch.float64)
     M, base = M / M.norm(), torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity
     # With one example the squared error has degree 4L in a coordinate of its token.

@@ -77,7 +77,7 @@ def test_the_proportional_formula_holds_for_more_dimensions_too_and_is_not_defin
 
 
 def test_theorem_1_by_least_squares_on_samples_of_one_dimension():
-    # d = 1: c E S² ψ... the best β of E(β S w + w)² is −E S/E S², E S² = λ²(n + 2)/n.
+    # d = 1: the best β of E(β S w + w)² is −E S/E S², where E S² = λ²(n + 2)/n.
     for n, eigenvalue in ((1, 1), (4, Fraction(3, 2))):
         values = verify.check(theorem1, n=n, eigenvalues=[eigenvalue]).values
         assert values["preconditioner"] == [Fraction(n, n + 2) / eigenvalue]
@@ -86,7 +86,7 @@ def test_theorem_1_by_least_squares_on_samples_of_one_dimension():
 
 def test_the_order_given_is_kept():
     values = verify.check(theorem1, n=20, eigenvalues="1,1,1/4,1/16,1").values
-    # 1/((21/20) λ + (53/16)/20).
+    # The preconditioner is 1/((21/20) λ + t/20) with the trace t = 53/16.
     trace = Fraction(1) * 3 + Fraction(1, 4) + Fraction(1, 16)
     expected = [1 / (Fraction(21, 20) * x + trace / 20) for x in (1, 1, Fraction(1, 4), Fraction(1, 16), 1)]
     assert values["preconditioner"] == expected
@@ -107,7 +107,7 @@ def test_the_component_by_gaussian_quadrature_in_one_dimension():
 
 
 def test_the_relu_loss_in_one_dimension_and_one_example():
-    # E (a x_1 w σ(−x_1 x)… )²: with s = x_1 x, E (a w x_1 σ(s) − w x)² = 1 − a + 3a²/2.
+    # With s = x_1 x, E (a w x_1 σ(s) − w x)² = 1 − a + 3a²/2.
     for a in (sp.Rational(1, 3), sp.Rational(2)):
         assert relu_layer.loss(a).subs({relu_layer.d: 1, relu_layer.n: 1}) == 1 - a + sp.Rational(3, 2) * a**2
 

@@ -32,7 +32,7 @@ def loss(a, b, examples):
 
 
 def signs_hold(values, dimension, examples):
-    """Whether one critical point is idle and all others have positive weights."""
+    """Whether exactly one critical point has an idle first layer, and all others have positive numbers."""
     idle = 0
     for point in values["critical_points"]:
         first, second, rate = point["a"][0], point["a"][1], point["b"][0]
@@ -94,7 +94,7 @@ def test_random_weights_of_three_layers_in_one_dimension_are_not_below_the_bound
     result = verify.check(token_layers_between, L=3, d=1, n=examples)
     bound, at_rest = (float(result.values[name]) for name in ("lower_bound", "theorem3_loss"))
     assert all_hold(result) and bound < at_rest
-    # 1 over the sum of squares at 0, each a product, of Laguerre's orthonormal polynomials of degree 0 to 13.
+    # The bound is 1/Σ_k p_k(0)² with Laguerre's orthonormal polynomials p_0 … p_13; each p_k(0)² is a product.
     alpha = examples / 2 - 1
     squares = sum(np.prod([(j + alpha) / j for j in range(1, degree + 1)]) for degree in range(14))
     assert bound == pytest.approx(1 / squares, rel=1e-12)

@@ -21,7 +21,7 @@ MOVE = 1e-5
 
 
 def by_differences(direction, *, tokens, n):
-    """Return second derivatives along a matrix in each A_l, and in B_0 if tokens move; and the part off the kind."""
+    """Return second derivatives along a matrix M in each A_l, and B_0 if tokens move; and the largest part off M."""
     M = torch.as_tensor(direction, dtype=torch.float64)
     identity, M = torch.eye(len(M), dtype=torch.float64), M / M.norm()
     at = torch.tensor([*map(float, STEPS), *(map(float, RATES) if tokens else ())], dtype=torch.float64)

@@ -28,7 +28,7 @@ def test_of_three_rows_no_angle_of_the_logits_is_better(R):
     u, w = np.array([1, 1, -2]) / math.sqrt(6), np.array([1, -1, 0]) / math.sqrt(2)
     angles = np.linspace(0, 2 * math.pi, 2001)
     found = max(radius * largest(radius**2 * (math.cos(a) * u + math.sin(a) * w)) for a in angles)
-    # The grid contains the angle 0, at which the best logits are: a pair of equal ones.
+    # The grid contains the angle 0; its logits, with an equal pair, are the best.
     assert math.isclose(as_number(verify.check(best_factor, n=3, R=R).values["best_factor"]), found, rel_tol=1e-12)
 
 

@@ -43,7 +43,7 @@ def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
 
 
 def four_columns(n, kappa, w):
-    """Return the first two entries of the predictions at n columns in four groups, G = 1, eta beta = kappa, by hand."""
+    """Return the predictions of layer and step at n columns in four groups, G = 1, eta beta = kappa, by hand."""
     behind = kappa / (2 * w)
     first = behind * np.tanh(w / 4) ** 2
     logits = np.array([first, -first, *(n - 2) * [-behind * np.tanh(w / 2)]])

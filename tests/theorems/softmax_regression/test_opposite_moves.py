@@ -52,7 +52,7 @@ def test_moves_outside_the_norms_are_out_of_scope():
 
 
 def test_no_logit_moves_by_a_hundredth_where_the_small_moves_hold():
-    """At the largest moves that the hypotheses admit, over weights and the layer's own weight."""
+    """Compute the moves at the largest eta and v that the hypotheses admit, for several a and x."""
     b = np.array([1.0, 0.0])
     most = dict.fromkeys(("step", "layer"), 0.0)
     for a in (0.1, 1.0, 2.8):

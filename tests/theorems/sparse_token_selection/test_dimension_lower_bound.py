@@ -69,7 +69,8 @@ def test_the_bound_holds_for_every_s(s, attend):
     result = verify.check(THEOREM, **SIZES, s=s, attend=attend)
     assert result.outcome is Outcome.VERIFIED
     bound = float(result.values["loss_bound"])
-    # The bound is at most d/(2q) times the smaller of the proof's two bounds, as it uses a mean that is below both.
+    # The bound is at most d/(2q) times the smaller of the proof's two bounds, because it uses a mean that is below
+    # both.
     selected, others = shares(40, 3, 100, float(s))
     assert 0 <= bound <= 5 / 6 * min(selected, others)
     assert bound <= float(result.values["loss_floor"].lower)

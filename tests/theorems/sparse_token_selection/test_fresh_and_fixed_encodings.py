@@ -66,7 +66,7 @@ def test_the_factor_is_reported():
     assert verify.check(THEOREM, T=6, T_test=8, q=2, d=1).values["factor"] == sp.Rational(7, 2)
     shorter = verify.check(THEOREM, T=6, T_test=4, q=2, d=3)
     assert (shorter.outcome, shorter.values["factor"]) == (Outcome.VERIFIED, 3)
-    # 3/2 times 5/7 · 3/2 + 2/7 · 1/2; 6/4 + 3/16.
+    # The losses are 3/2 · (5/7 · 3/2 + 2/7 · 1/2) = 51/28 and 6/4 + 3/16 = 27/16.
     assert shorter.values["loss_at_one_more_token"] == sp.Rational(51, 28)
     assert verify.check(THEOREM, T=3, T_test=4, q=1, d=2).values["loss_at_one_more_token"] == sp.Rational(27, 16)
 

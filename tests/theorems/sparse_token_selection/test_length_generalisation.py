@@ -65,7 +65,10 @@ def test_bad_input_is_refused(wrong, message):
 
 
 def test_the_shares_at_a_long_sequence():
-    """The loss of the floor's minimiser with twice and four times as many others, against 2L + d/(7q), over d/(2q)."""
+    """The loss of the floor's minimiser at twice and four times as many others is compared with 2L + d/(7q).
+
+    All numbers are in units of d/(2q).
+    """
     T, q, D, C, alpha = 20000, 4, 932, Fraction(833, 128), Fraction("7.629431")
     shares = []
     for length in (T, 2 * T - q, 4 * T - 3 * q):

@@ -148,7 +148,7 @@ def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
             clause.label: clause.evidence for clause in result.clauses if clause.label not in ("reached", "stays")
         }
         assert set(proved.values()) == {Evidence.PROVED} and result.evidence is Evidence.CERTIFIED
-    # The figures' step size 1 is within it, where Theorem 1's is 1/500.
+    # The figures' step size 1 is in scope, whereas Theorem 1 admits step sizes up to 1/500.
     assert verify.check(THEOREM, T=200, q=3, d=5, eta=1, eps="1/100").outcome is Outcome.VERIFIED
     assert verify.check(THEOREM, T=200, q=3, d=5, eta="3/2", eps="1/100").outcome is Outcome.OUT_OF_SCOPE
 

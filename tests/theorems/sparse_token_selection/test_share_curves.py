@@ -105,8 +105,8 @@ def test_the_gain_beyond(sizes):
 
 
 def test_the_gain_beyond_in_closed_form():
-    # If all tokens are selected, G(0) = 1, and only G <= 1 is known beyond C. With two selected, attending to Z, it is
-    # the limit.
+    # If all tokens are selected, G(0) = 1, and only G <= 1 is known beyond C. With two selected, attending to Z, the
+    # gain beyond C is the limit.
     assert primitives.gain_beyond.evaluate(*map(Fraction, (3, 3, 2, 1, 0))).upper == 1
     found = primitives.gain_beyond.evaluate(*map(Fraction, (4, 2, 2, 1, 0)))
     limit = by_the_definition("largest_gain", (4, 2, 2, 0), 60.0)

@@ -25,7 +25,7 @@ def right(name, change):
 
 ACCEPTED = {name: (lambda name=name: made(name)) for name in CASES}
 REJECTED = [
-    # A coefficient off by one, a size, a pairing that is missing.
+    # A right side that is off by 1/n, lacks a term, or has a wrong size.
     *(right(name, lambda value: value + 1 / n) for name in CASES),
     *(right(name, lambda value: value - value.args[-1]) for name in CASES),
     right("two words", lambda value: value.subs(d, d + 1)),
@@ -60,7 +60,7 @@ REJECTED = [
     ("two words", f"{CLAIM}.shapes.0.1", ["Rational", "1/2"], "is a positive integer"),
     ("two words", f"{CLAIM}.shapes.1.1", to_data(n), "do not fit"),
     ("two words", f"{CLAIM}.shapes.1", ..., "is no matrix of the clause"),
-    # Steps: beside an odd function, two with one column, v with a column of a step.
+    # Steps: a power, a step beside an odd function, two steps of one column, a step's column as the v of another.
     ("a step", f"{CLAIM}.left", to_data(f * step**2 * g), "has a power"),
     ("a step", f"{CLAIM}.random.0.1", to_data(t(x) * v), "an odd function"),
     ("a step", f"{CLAIM}.steps.1.1", to_data(x), "a normal column of its own"),

@@ -1,4 +1,4 @@
-"""Arguments: the premises that an inference may use, and the standing of claims by them."""
+"""Arguments: the premises that an inference may use, and the standing of the claims that are argued."""
 
 from dataclasses import replace
 

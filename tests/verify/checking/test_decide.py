@@ -343,7 +343,7 @@ def test_a_statement_cannot_change_after_its_digest_was_taken():
 
 
 def around(source: str) -> list[str]:
-    """Return a module's calls that only `decide` may make: those that evaluate a clause, or call it certified."""
+    """Return a module's calls that only `decide` may make: they evaluate a clause, or set a result's evidence."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr == "evaluate":

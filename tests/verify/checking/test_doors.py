@@ -172,7 +172,7 @@ def test_digest_covers_the_object_named_by_the_entry_point(package):
 
 
 def test_a_declared_encoding_does_not_change_what_is_run(package):
-    """In UTF-7 the first line would end within the string, and import."""
+    """Both texts are read as UTF-8; as UTF-7, only the import of `hidden` would be inside a string."""
     hidden = b"# coding: utf-7\nx = '+AFw-'; import numpy #'\n"
     with pytest.raises(Unknown, match="imports numpy"):
         package(inside__door=DOOR, inside__other=hidden + OTHER.encode())
@@ -184,7 +184,7 @@ def test_a_declared_encoding_does_not_change_what_is_run(package):
 
 
 def test_the_names_of_a_folder_come_before_its_modules(package):
-    """A name that the folder's __init__ takes from a module is the function, as in Python, and not the module."""
+    """As in Python, `double` is the function that the folder's `__init__` imports, not the module of the same name."""
     door_text = DOOR.replace("from .other", "from .sub")
     files = {"inside/sub/__init__": "from .double import double\n", "inside/sub/double": OTHER}
     found = package(inside__door=door_text, **files)

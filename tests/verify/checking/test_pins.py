@@ -16,7 +16,7 @@ SHIPPED = "wang2024.lemma2"
 
 @pytest.fixture
 def named():
-    """Return the text of a shipped certificate under another theorem's name."""
+    """Return a function that returns the text of a shipped certificate with changed fields."""
 
     def make(**changed):
         return json.dumps(json.loads(shipped_path(SHIPPED).read_text()) | changed).encode()

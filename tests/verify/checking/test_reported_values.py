@@ -60,7 +60,7 @@ def missing(checked):
         (10, 5, 5),
         (10, "9/2", 6),
         (10, "11/2", 5),
-        # At both ends of the range, and in a range of one integer.
+        # The least value is the lower end, the upper end, and the only integer of the range.
         (10, 10, 0),
         (10, "1/100", 10),
         (0, 1, 0),

@@ -1,4 +1,4 @@
-"""Proofs that a package ships: those that a check or a search uses, for a theorem and for its variants."""
+"""Shipped proofs: which of them a check or a search uses, for a theorem and for its variants."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ from verify.rechecker import recheck_text
 
 @pytest.fixture
 def unproving(monkeypatch):
-    """Prevent that proofs are found anew, so that only shipped ones count."""
+    """Raise an AssertionError if a proof of an identity is searched for, so that only shipped proofs count."""
 
     def refuse(*_, **__):
         raise AssertionError("a proof was looked for")
@@ -43,7 +43,7 @@ def test_a_variant_takes_the_proofs_of_the_clauses_that_it_shares(unproving):
     theorem = load_theorem(SHIPS)
     statement, (first, second, *_) = theorem.statement, theorem.statement.claims
     assert set(shipped_proofs(theorem)) == {claim.label for claim in statement.claims}
-    # Also if a claim of the theorem is a step of the variant.
+    # The variant shares a proof even if a claim of the theorem is its step.
     variant = theorem.variant(replace(statement, claims=(first,), steps=(second,)))
     assert shipped_proofs(variant) == {} and set(shipped_proofs(variant, shared=True)) == {first.label, second.label}
     assert check(variant, theorem.example).evidence is Evidence.PROVED
@@ -79,7 +79,7 @@ def test_the_steps_that_a_certificate_settles(monkeypatch):
     assert settled_steps(theorem) == {step.label for step in statement.steps}
     other = theorem.variant(replace(statement, steps=(changed(first), *others)))
     assert settled_steps(other) == {step.label for step in others}
-    # Its hypotheses depend on a word, but no proof of a step uses them.
+    # The hypotheses of this theorem depend on a word, but no proof of a step uses them.
     words = load_theorem("wang2024.lemma2")
     assert settled_steps(words) == {step.label for step in words.statement.steps}
     accepted = module.rechecked(STEPS)

@@ -119,7 +119,7 @@ def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
         established = shelf.standing_of(name).for_all_parameters
         assert established.standing is ForAll.OPEN and why in established.why
     assert shelf.standing_of("u.leaf").evidence is None
-    # The theorem keeps its own evidence at its example.
+    # The theorem `u.middle` keeps its own evidence at its example.
     assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
     assert for_all(shelf, "u.apart") is ForAll.PROVED
 
@@ -143,7 +143,7 @@ def test_proofs_that_use_each_other_prove_nothing(shelf):
 
 
 def test_each_theorem_below_is_looked_at_once():
-    # Sixty diamonds on top of each other: 2^60 ways from the top to the leaf.
+    # Sixty diamonds on top of each other: there are 2^60 paths from the top to the leaf.
     chain = [theorem("u.0", PROVED)]
     for level in range(1, 61):
         left, right = (theorem(f"u.{level}{side}", PROVED, chain[-1].id) for side in "ab")
@@ -212,7 +212,7 @@ def test_unreadable_certificates_ship_no_proof(monkeypatch, tmp_path):
 
 
 def _beyond(statement, *uses, monkeypatch, label="i", other=PROVED):
-    """Return the standing of a claim beyond its hypotheses, by a proved theorem about x that claims `other`."""
+    """Return the standing of a claim that an extension infers by `uses`; `other` is the claim of `user.other`."""
     shelf = Shelf(theorem("user.other", other))
     monkeypatch.setattr(module, "load_theorem", shelf.theorems.__getitem__)
     monkeypatch.setattr(module, "rechecked", shelf.certificates.__getitem__)
@@ -252,7 +252,7 @@ CHOSEN = Inequality("i", sp.Ge((x + 1) ** 2, Case(sp.Symbol("w"), 2 * x, (x + 1)
     ("here", "there", "same"),
     [
         (Statement((*X, WORD), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), True),
-        # One claim is about the first word, the other about the second.
+        # The claim is true only for the first word, and the first words differ.
         (Statement((*X, replace(WORD, words=("two", "one"))), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), False),
         (Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), Statement(X, (PROVED,)), True),
         (Statement(X, (PROVED,)), Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), False),
@@ -297,7 +297,7 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
 
 @pytest.fixture
 def counted(monkeypatch, tmp_path, memory):
-    """A shipped certificate, and the number of calls of the re-checker, without a process's own cache."""
+    """Return the path of a certificate, and a list with one element for each call of the re-checker."""
     leaf, asked = theorem("u.leaf", PROVED), []
     path = tmp_path / "u.leaf.json"
     path.write_text(certificate_text(leaf, verify.check(leaf, x=1)))

@@ -162,7 +162,7 @@ def test_the_engine_and_the_re_checker_know_the_same_kinds():
 
 def test_each_kind_of_proof_is_for_a_kind_of_clause():
     assert {kind for proof in KINDS.values() for kind in proof.shows} | {IN_WORDS} == CLAUSES.keys()
-    # A kind of proof for all parameters only verifies.
+    # A proof for all parameters can only verify a clause.
     assert {o for proof in KINDS.values() if proof.for_all for shown in proof.shows.values() for o in shown} == {
         "verified"
     }

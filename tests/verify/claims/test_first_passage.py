@@ -12,12 +12,12 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
-# A rotation by 10⁻⁹ a step, with the observable cos(10⁻⁹ t), about. No proof covers it, so it is iterated.
+# The state turns by about 10⁻⁹ a step, and the observable is about cos(10⁻⁹ t). No proof covers it, so it is iterated.
 SLOW = Dynamics((z, y), (sp.Integer(1), sp.Integer(0)), (z - y / 10**9, y + z / 10**9), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
-# (t − 3)²: 9, 4, 1, 0, 1, 4, …
+# The observable is (t − 3)²: 9, 4, 1, 0, 1, 4, …
 BACK_UP = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2)
-# z' = z − s z, the gradient step of z²/2 with s = 1/4: (3/4)^2t / 2.
+# z' = z − s z is the gradient step of z²/2 with the step size s = 1/4; the observable is (3/4)^(2t)/2.
 BOWL = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(3, 4),), z**2 / 2)
 BOWL_PROOF = Descent((sp.Rational(1, 4),), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
 
@@ -99,7 +99,7 @@ def test_running_out_of_time_is_inconclusive(clock, evaluate):
     ("dynamics", "level", "at"),
     [
         (Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z), sp.Integer(2), 0),
-        # √z_t with z_t = 3 − t is 0 ≤ 1/2 at t = 3, where the ball about 0 has no root.
+        # √z_t with z_t = 3 − t is 0 ≤ 1/2 at t = 3, but the ball about 0 has no square root.
         (Dynamics((z,), (sp.Integer(3),), (z - sp.sqrt(a) * sp.sqrt(b) / 2,), sp.sqrt(z)), sp.Rational(1, 2), 3),
     ],
 )
@@ -213,7 +213,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # Only L ≤ 1/10 is known about later steps.
+    # About later steps it is known only that the observable is at most 1/10.
     assert result.margin == Enclosure(0, None)
 
 
@@ -224,7 +224,7 @@ def test_the_margin_of_what_is_not_reached_yet_supposes_nothing_about_the_sign(c
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert result.outcome is Outcome.VERIFIED
     if result.margin is not None and result.margin.upper is not None:
-        # The observable ends at −1, with a margin of 1/4.
+        # The observable tends to −1, where the margin is 1/4.
         assert result.margin.lower <= Fraction(1, 4) <= result.margin.upper
 
 

@@ -12,7 +12,7 @@ from verify.language.expressions import primitive
 
 
 def clause_of(claim, **more):
-    """A clause, its statement, and the names of its numbers."""
+    """Return a clause, its statement, and the names of the statement's parameters."""
     statement = theorem((N, W, X), claim, **more).statement
     return statement.claims[0], statement, {"n", "w", "x"}
 
@@ -47,7 +47,7 @@ def test_a_margin_beyond_its_error_is_sure_and_another_is_not():
     clause, statement, _ = clause_of(sp.Gt(w**2, x))
     points = [(3, 2), (3, 9), (3, Fraction(9) - Fraction(1, 10**15)), (1, 2), (3, 10**400), (0, Fraction(1, 10**9))]
     instances = [{"n": 1, "w": Fraction(a), "x": Fraction(b)} for a, b in points]
-    # The points after the first: equal, within rounding, false, beyond float64, false.
+    # After the first point: equal sides, a margin within rounding, a false claim, a value beyond float64, a false one.
     assert surely_hold(clause, statement, instances) == [True, False, False, False, False, False]
     assert surely_hold(clause, statement, []) == []
 

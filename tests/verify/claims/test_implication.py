@@ -181,7 +181,7 @@ def test_its_data_cover_the_conditions(theorem):
 @pytest.mark.parametrize(
     ("conditions", "point"),
     [
-        # The equations determine all values; for u v = 0 and u^2 > 0 it is v that vanishes.
+        # The equations determine these values, except u in the last case: there u^2 > 0, so v = 0, and u = 1 is simple.
         ((sp.Eq(u, -u),), {"u": 0}),
         ((sp.Eq(u * n, 7), sp.Eq(v, 2 * u)), {"u": Fraction(7, 3), "v": Fraction(14, 3)}),
         ((sp.Gt(u**2, 0), sp.Eq(u * v, 0)), {"u": 1, "v": 0}),

@@ -29,7 +29,7 @@ def test_a_square_root_is_isolated_and_narrowed(check):
     result = check(root_of_a(R(7, 5), R(1, 10)), a=2)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     found = result.values["x"]
-    # By exact squares of its ends, the enclosure contains √2 and is narrow.
+    # The exact squares of its ends show that the enclosure contains √2.
     assert found.lower**2 < 2 < found.upper**2 and found.upper - found.lower < R(1, 10**30)
 
 

@@ -13,7 +13,7 @@ L, k = sp.Symbol("L", integer=True, positive=True), sp.Symbol("k", integer=True,
 q = sp.Symbol("q", positive=True)
 LAYERS = (Parameter("L", "integer", "factors", minimum=1), Parameter("q", "rational", "q", above=0))
 UNIFORM = 1 / (k + 1)
-"""∫_0^1 s^k ds."""
+"""The moments of the uniform measure on [0, 1]: ∫_0^1 s^k ds."""
 
 
 @pytest.fixture
@@ -27,7 +27,8 @@ def check(make_theorem):
 
 @pytest.mark.parametrize("factors", [1, 2, 3, 7, 20])
 def test_the_uniform_measure_gives_the_christoffel_function_of_legendre(check, factors):
-    # Σ_{i<=L} (2i + 1) = (L + 1)², the sum of squares at the end 0 of the normalised Legendre polynomials.
+    # The normalised Legendre polynomials on [0, 1] have the squares 2i + 1 at 0. The sum over i <= L is (L + 1)², and
+    # the minimum is its reciprocal.
     result = check(factors)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert result.values["minimum"] == Fraction(1, (factors + 1) ** 2) and result.values["attained"] is True
@@ -44,7 +45,7 @@ def test_the_roots_for_two_factors_are_enclosed_narrowly(check):
 
 
 def test_one_factor_is_exact(check):
-    # (∫ s)/(∫ s²) = 3/2.
+    # The only factor has a = (∫ s ds)/(∫ s² ds) = 3/2.
     assert check(1).values["a"] == [Fraction(3, 2)]
 
 
@@ -55,14 +56,14 @@ def test_a_measure_on_as_many_points_as_factors_is_annihilated(check):
 
 
 def test_an_atom_at_zero_stays(check):
-    # The mass of a quarter at 0 cannot be removed, because p(0) = 1.
+    # The mass of 3/4 at 0 cannot be removed, because p(0) = 1; the mass of 1/4 is at 3.
     moment = (sp.Integer(3) ** k + 3 * sp.Integer(0) ** k) / 4
     assert check(1, moment).values["minimum"] == Fraction(3, 4)
 
 
 @pytest.mark.parametrize(
     ("changes", "order"),
-    # Orthogonal to 1, s, s² is orthogonal to s and s², not to s³.
+    # With shift 0, p is orthogonal to 1, s and s²; of the integrals of p times s, s² and s³ only the third is not 0.
     [({"shift": sp.Integer(0)}, 3), ({"shift": sp.Integer(2)}, 1), ({"scale": sp.Integer(-1)}, 1), ({"scale": q}, 1)],
     ids=str,
 )
@@ -81,9 +82,9 @@ def test_a_scale_of_one_is_no_change(check):
     [
         # Two points apart from 0 do not determine three factors.
         ((1 + 2**k) / 2, 3, "measure with more than 2 points"),
-        # ∫ s² = −1.
+        # The moment ∫ s² would be −1.
         (1 - 2 * sp.Integer(0) ** (2 - k), 1, "measure with more than 0 points"),
-        # Symmetric about 0: p = 1 for one factor, which has no root.
+        # The measure is symmetric about 0, so with one factor p is 1, which has no root.
         ((1 + (-1) ** k) / 2 * 3**k, 1, "not all real"),
         (sp.sqrt(k + 2), 1, "a rational value is needed"),
     ],

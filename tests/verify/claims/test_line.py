@@ -67,7 +67,7 @@ def test_the_language_of_a_line_is_listed(cli):
     rows = json.loads(out)["language"]
     assert code == 0 and rows == verify.list_language() and all(row["form"] and row["says"] for row in rows)
     forms = " ".join(row["form"] for row in rows)
-    # A refusal lists the available functions, and this listing has all of them.
+    # A refusal says how many functions there are, and this listing has all of them.
     with pytest.raises(verify.InputError, match=rf"{len(FUNCTIONS)} in all"):
         verify.claim("zeta(x) <= 1")
     assert all(f"{name}(" in forms for name in FUNCTIONS) and all(f" {name} " in forms for name in CONSTANTS)

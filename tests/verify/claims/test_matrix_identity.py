@@ -1,4 +1,4 @@
-"""Identities of matrices: as words for all sizes, and refuted at matrices of the sizes at hand."""
+"""Identities of matrices: proved for all sizes as sums of words in the symbols, refuted at matrices of given sizes."""
 
 from fractions import Fraction
 

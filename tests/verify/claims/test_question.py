@@ -61,7 +61,7 @@ def test_a_false_identity_with_exponentials_is_refuted_by_an_enclosure(evaluate)
             mpmath.mpf(end.numerator) / end.denominator for end in (result.margin.lower, result.margin.upper)
         )
         assert lower <= true <= upper
-        # One difference of values below 8 in 128 bits.
+        # The width comes from one difference of values below 8 in 128 bits.
         assert upper - lower < mpmath.mpf(2) ** -115
     assert (result.outcome, result.bits) == (Outcome.REFUTED, 128)
 
@@ -141,7 +141,7 @@ def test_the_margin_of_a_transcendental_inequality_is_enclosed(value):
         if value:
             lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in (result.margin.lower, result.margin.upper))
             assert lower <= true <= upper
-            # e^x ≤ e³ < 2^5, with four roundings of 128 bits at that size.
+            # The width comes from four roundings of 128 bits in values of at most e³ < 2^5.
             assert upper - lower < mpmath.mpf(2) ** -118
         else:
             assert result.margin == 2

@@ -63,7 +63,7 @@ class Within:
         return self.lowered.evaluate(question)
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Mapping[str, Any] | None:
-        """Prove the inequality for all parameters."""
+        """Return a proof of the inequality for all parameters, or None."""
         return self.lowered.prove(statement, hypotheses=hypotheses)
 
     def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:

@@ -65,7 +65,7 @@ def ends(ranges):
 
 
 def in_order(ranges):
-    """Whether the intervals are not empty, ascend and do not overlap."""
+    """Whether the intervals are nonempty, ascend and do not overlap."""
     apart = all(
         one.high is not None and other.low is not None and (one.high < other.low or one.meet(other).empty)
         for one, other in pairwise(ranges)
@@ -129,7 +129,7 @@ def products(draw):
 
 
 def agrees(operator, left, right, more=(), **values):
-    """Solve a relation, and compare the solution with its truth at fractions, at the ends and just beside them."""
+    """Solve a relation, and compare the solution with the relation's truth at fractions, and at and beside the ends."""
     found = solve(relation(operator, left, right), **values)
     assert in_order(found)
     # Irrational ends are enclosed to 10^-150, so a point at a distance of 10^-120 is on the same side of the root.
@@ -234,7 +234,7 @@ COUPLED = [
 @settings(max_examples=150)
 @given(st.sampled_from(COUPLED), SMALL, SMALL, st.sampled_from(list(RELATIONS)))
 def test_coefficients_that_depend_on_other_parameters(sides, one, other, operator):
-    # At the values, some coefficients vanish and some divisors are zero.
+    # At some of these values coefficients vanish and divisors are zero.
     agrees(operator, sides[0], sp.sympify(sides[1]), (Fraction(one), Fraction(other)), a=one, b=other)
 
 
@@ -264,7 +264,7 @@ def test_a_parameter_that_the_relation_does_not_use_is_free_or_has_no_value():
 
 POSITIVE = Range(Fraction(0), None, low_open=True)
 INEXACT = {
-    # relation: (within, the true ends)
+    # name: (relation, the range that is searched, the true ends)
     "log": (relation("<=", sp.log(x), 2), POSITIVE, (0, mpmath.e**2)),
     "log, strict": (relation(">", sp.log(x), 2), POSITIVE, (mpmath.e**2, None)),
     "exp": (relation(">=", sp.exp(-x), sp.Rational(1, 10)), POSITIVE, (0, mpmath.log(10))),

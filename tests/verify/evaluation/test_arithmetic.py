@@ -82,8 +82,8 @@ def test_a_ball_of_a_rational_contains_it_and_is_narrow(value, bits):
     with balls(bits) as ball:
         found = enclosure_of_ball(ball.number(value))
     assert found.lower <= value <= found.upper
-    # Rounding to `bits` bits has an error below 1 ulp ≤ 2^(1−bits)|x|, on both sides; each end is rounded outwards by
-    # at most 1 ulp more: 4 · 2^(1−bits)|x|, and a factor 2 for the 30 bits of the radius.
+    # Rounding to `bits` bits has an error below 1 ulp ≤ 2^(1−bits)|x| on both sides, and each end is rounded outwards
+    # by at most 1 ulp more: together 4 · 2^(1−bits)|x|. A factor 2 allows for the 30 bits of the radius.
     assert found.upper - found.lower <= abs(value) * Fraction(1, 2 ** (bits - 4))
 
 
@@ -166,7 +166,7 @@ def test_the_self_test_accepts_this_backend_and_refuses_wrong_ones(monkeypatch):
 
 def test_ends_that_would_fill_the_memory_are_refused():
     with balls(64) as ball:
-        # 2^(10^9/log 2) has some 1.4·10^9 bits.
+        # exp(10^9) = 2^(10^9/log 2) has some 1.4·10^9 bits.
         for exponent in (10**9, -(10**9)):
             with pytest.raises(UndefinedError, match="not written out"):
                 enclosure_of_ball(ball.exp(ball.number(exponent)))

@@ -25,7 +25,7 @@ from verify.rechecker.reading import Effort
 
 DRAWN = 40
 BITS = 200
-# For 60 digits; near 0 the error is relative to the terms that cancel, which are below 10^6 here.
+# The tolerance for values with 60 digits. Near 0 the error is relative to the cancelling terms, below 10^6 here.
 NEAR = Fraction(1, 10**48)
 
 

@@ -104,7 +104,7 @@ def test_a_rational_is_enclosed_outwards_by_one_rounding(value):
         low, high = _ends(arithmetic.rational(value.numerator, value.denominator))
         assert _ends(arithmetic.number(value)) == [low, high]
     assert low <= value <= high
-    # A ball of 1 ulp ≤ 2^(1−96)|x| about the rounded value, its ends rounded outwards by 1 ulp each.
+    # The ball has the radius 1 ulp ≤ 2^(1−96)|x|, and its ends are rounded outwards by 1 ulp each.
     assert high - low <= abs(value) * Fraction(8, 2**BITS)
     if value.denominator == 1:
         assert low == value == high

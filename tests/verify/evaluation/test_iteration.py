@@ -112,8 +112,8 @@ def test_a_longer_run_stops_where_naive_iteration_does():
 
 @pytest.mark.parametrize("power", [10, 200, 700])
 def test_an_expanding_form_gets_more_bits_and_the_same_answer(power):
-    # z' = 2z/3 from 1 comes down to (2/3)^p at step p. Written as z − a·z with a = 1/3, the ball's radius grows by 4/3
-    # a step while z shrinks by 2/3, so b − t of b bits are left after t steps.
+    # z' = 2z/3 from 1 comes down to (2/3)^p at step p. In the second form, z − (a·z − a + 3a²) with a = 1/3, the ball's
+    # radius grows by the factor 4/3 a step while z shrinks by 2/3, so b − t of b bits are left after t steps.
     values, level = {"a": Fraction(1, 3)}, Fraction(2, 3) ** power * Fraction(6, 5)
     forms = (z * (1 - a), z - (a * z - a + 3 * a**2))
     runs = [
@@ -175,7 +175,7 @@ def test_an_interrupt_ends_the_run_with_what_was_found():
 
 
 def test_an_enclosure_that_grows_without_bound_ends_the_run():
-    # √z at z = 0, which the balls enclose as [−δ, δ].
+    # At step 3 the observable is √z at z = 0, and the balls enclose z as [−δ, δ].
     dynamics = Dynamics((z,), (sp.Integer(3),), (z - sp.sqrt(a) * sp.sqrt(b) / 2,), sp.sqrt(z))
     found = first_passage(dynamics, Fraction(1, 2), {"a": 2, "b": 2}, deadline=_soon())
     assert (found.reached, found.step, found.why, found.observable) == (False, 3, "undecided", None)
@@ -243,7 +243,7 @@ def test_used_symbols_are_those_with_values_in_order():
 
 
 def _direct(dynamics, values, steps):
-    """The observable at every step, in float64."""
+    """Return the observable at the steps from 0 to `steps`, in float64."""
     fixed = used_symbols((*dynamics.step, dynamics.observable), values, dynamics.state)
     program = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
     advance = program.bind(Float64(), [float(values[s.name]) for s in fixed])
@@ -263,7 +263,7 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
     found, direct = scan_trajectory(PARABOLIC, {"a": rate}, last), _direct(PARABOLIC, {"a": rate}, last)
     assert [count for count, _ in found[: EXACT_STEPS + 1]] == list(range(EXACT_STEPS + 1))
     assert [value for _, value in found[: EXACT_STEPS + 1]] == direct[: EXACT_STEPS + 1]
-    # A leap of n/50 steps is an Euler step in log n; each has an error below 1/100, of the same sign.
+    # A leap of n/50 steps from step n is an Euler step in log n; each has an error below 1/100, of the same sign.
     assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
     assert len(found) < 5000 and 0.95 * last < found[-1][0] <= last
     # 1/z grows by a(1 + a z + …) a step: after t steps it is 1 + a t plus a logarithmic term.
@@ -274,7 +274,7 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
 @pytest.mark.parametrize(
     ("values", "furthest"),
     [
-        # The difference of the two states decays fast; then the run is slow along the curve where it vanishes.
+        # The difference of the two states decays fast; then the run is slow along the curve where the difference is 0.
         ({"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20)}, 4 * MOST_EVALUATIONS),
         ({"T": 200, "q": 3, "d": 5, "eta": Fraction(1, 500)}, 55_000),
     ],
@@ -296,7 +296,7 @@ def test_a_scan_ends_at_its_last_step(steps):
 @pytest.mark.parametrize(
     ("step", "ends"),
     [
-        # 2^(2^t): 2^512 is finite in float64, and its square is not.
+        # The state is 2^(2^t): 2^512 is finite in float64, and its square is not.
         (z**2, 10),
         (1 / (z - 1), 1),
         (sp.sqrt(z - 2), 1),

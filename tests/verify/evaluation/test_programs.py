@@ -94,7 +94,7 @@ def test_derivatives_substitutions_and_limits_are_carried_out():
         sp.Limit((z**2 - 1) / z, z, 1),
     ]
     program = compile_program(expressions, (x,))
-    # 3·x², 2·(x + 1)·x and 0 at x = 2
+    # At x = 2 the values are 3·x², 2·(x + 1)·x and 0.
     assert [exact_fraction(value) for value in program.bind(EXACT)(flint.fmpq(2))] == [12, 12, 0]
 
 
@@ -114,7 +114,7 @@ def test_terms_in_fixed_inputs_alone_are_computed_once():
     program = compile_program([counted(x) * y + counted(x + 1)], (y,), (x,))
     bound = program.bind(EXACT, [flint.fmpq(3)])
     assert len(calls) == 2
-    # 9·y + 16
+    # The value is 9·y + 16.
     assert [exact_fraction(bound(flint.fmpq(k))[0]) for k in (0, 1, 2)] == [16, 25, 34]
     assert len(calls) == 2
 

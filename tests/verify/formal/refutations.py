@@ -161,7 +161,7 @@ def _negation(stated: Stated, refuted: Refuted) -> str:
 
 
 def _tends_to(refuted: Refuted, slope: Slope) -> str:
-    """Return the tactic that finds a limit from above 0 at an instance and a point. Raises NotSaidError elsewhere."""
+    """Return the tactic that finds a limit from above 0 at an instance and a point, or raise NotSaidError."""
     expression = from_data(slope.body)
     for name, value in reversed([*refuted.statement.definitions.items()]):
         expression = expression.subs(name, value)

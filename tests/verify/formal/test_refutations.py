@@ -16,7 +16,7 @@ SCOPED = "x**2 >= x if x >= 1/4 for x > 0"
 
 
 def made(folder, line, witness, difference=0, change=("", "")):
-    """Write the negation of a false statement at a witness, with another text in the statement, and compile it."""
+    """Write the negation of a false statement at a witness, replace a text in the statement, and compile the files."""
     statement = verify.claim(line).statement
     found = refutations("a test", [Refuted(statement, "claim", witness, {}, Fraction(difference))])
     old, new = change
@@ -76,7 +76,7 @@ def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
         ("1/2", ("x ^ 2 >= x", "x ^ 2 >= - x")),
         ("1/2", ("x >= 1 / 4", "x >= 3 / 4")),
         ("1/2", ("0 < x", "1 < x")),
-        # The statement is true there, or out of scope.
+        # The statement is true at 2, and 1/8 is out of scope.
         ("2", ("", "")),
         ("1/8", ("", "")),
     ],

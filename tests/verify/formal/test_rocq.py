@@ -54,9 +54,9 @@ def changed(folder, name, old, new):
         "exp(3/5) <= 183/100",
         "log(2) > 693147/1000000",
         "sqrt(3)/18 >= 1/16",
-        # A logarithm that is bounded by itself.
+        # A logarithm of a parameter.
         "4*log(t) <= t**2 for t > 0",
-        # The mean of three numbers is at least the cube root of their product.
+        # The mean of the three cubes is at least the cube root of their product.
         "x**3 + y**3 + z**3 >= 3*x*y*z for x >= 0, y >= 0, z >= 0",
     ],
 )
@@ -176,7 +176,7 @@ def test_a_derivative_of_higher_order_and_a_limit_are_those_alone(tmp_path, left
 
 
 def equation(left, right, *, parameter="y"):
-    """A theorem that claims an equation, with a parameter that it need not use."""
+    """Return a theorem that claims an equation, with a parameter that the equation need not use."""
     parameters = (verify.Parameter(parameter, "rational", "a number"),)
     statement = verify.Statement(parameters, (verify.Identity("claim", left, right),), variables=(x,))
     return verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {parameter: 2})
@@ -202,7 +202,7 @@ def test_a_limit_whose_proof_is_not_exported_says_why(inside, value, why):
 @pytest.mark.parametrize("name", ["at_right", "W", "I"])
 def test_a_limit_has_a_proof_whatever_the_names_of_parameters(tmp_path, name):
     named = sp.Symbol(name, rational=True)
-    # A number that is not in the statement: the product of 1/1009 and 1/1013 is 1/1022117.
+    # The limit has a number that is not in the statement: 1/1022117, the product of 1/1009 and 1/1013.
     inside = (named * u + u / 1009) * (u + sp.Rational(1, 1013)) / u
     theorem = equation(1009 * 1013 * sp.Limit(inside, u, 0, "+"), 1009 * named + 1, parameter=name)
     export(theorem).write(tmp_path)

@@ -79,7 +79,7 @@ def test_arguments_are_rational_and_may_have_no_value() -> None:
 def test_searches_use_its_approximation() -> None:
     theorem = root_at_most_eps()
     (clause,) = theorem.statement.clauses
-    # (ε − √5/2)/(ε + √5/2).
+    # The relative margin is (ε − √5/2)/(ε + √5/2).
     half = math.sqrt(5) / 2
     assert clause.scan(theorem.statement, {"n": 5, "eps": 2.0}) == pytest.approx((2 - half) / (2 + half))
 

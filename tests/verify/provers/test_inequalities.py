@@ -58,14 +58,14 @@ def evidence(make_theorem):
         (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
         (gt(n**2, n - 1), {"n": 1}, ()),
         (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
-        # log x ≤ x − 1, log n ≥ 0.
+        # Shown by log x ≤ x − 1 and log n ≥ 0.
         (gt(x, sp.log(x)), {"x": 2}, ()),
         (gt(x**2 + 3 * sp.log(n), sp.log(x / 2) / 5), {"x": 2, "n": 3}, ()),
         (sp.Ge(sp.log(x), 0, evaluate=False), {"x": 2}, (Hypothesis("least", sp.Ge(x, 1)),)),
-        # Bounded from above: x = 2y/(1 + s).
+        # x is bounded from above: x = 2y/(1 + s) with s ≥ 0.
         (gt(3 * y, x), {"x": 1, "y": 1}, SMALLER),
         (sp.Ge(4 * y**2, x**2, evaluate=False), {"x": 1, "y": 1}, SMALLER),
-        # Less a square: (x − 1)²/x, (x − y)², 13 (x − 7/26)², (2x − 1)² (x + 4).
+        # The margin contains a square: (x − 1)²/x, (x − y)², 13 (x − 7/26)², (2x − 1)² (x + 4).
         (sp.Ge(x + 1 / x, 2, evaluate=False), {"x": 3}, ()),
         (gt(x**2 + y**2 + 1, 2 * x * y), {"x": 3, "y": 1}, ()),
         (gt(x**3 + 13 * x**2 + 1, 7 * x), {"x": 3}, ()),
@@ -96,7 +96,7 @@ def test_inequalities_that_coefficients_do_not_show_are_deduced(evidence, relati
     [
         # True only for integers.
         (sp.Ge(n**2, 3 * n - 2, evaluate=False), {"n": 3}, ()),
-        # Strict, and 0 at x = y = 1; at an end of the range; negative close to the split, between 1 and 1001/1000.
+        # Strict, but 0 at x = y = 1; strict, but 0 at an end of the range; negative between 1 and 1001/1000.
         (gt(x**2 * y + x * y**2 + 1, 3 * x * y), {"x": 3, "y": 1}, ()),
         (gt(m, m**2), {"m": "1/2"}, AT_MOST_ONE),
         (sp.Ge((1000 * x - 1000) * (1000 * x - 1001), 0, evaluate=False), {"x": 3}, ()),
@@ -160,10 +160,11 @@ def test_other_forms_are_proofs_too(evidence, relation, instance, hypotheses, fo
 
 
 def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
-    # A polynomial of degree k has (k + 1)(k + 2)/2 terms; with n ≥ 1 none has a negative coefficient.
+    # A polynomial of degree k in n and m has (k + 1)(k + 2)/2 terms; in n − 1 ≥ 0 and m no coefficient is negative.
     terms = [n**i * m**j for i in range(20) for j in range(20 - i)]
     assert evidence(gt(sum(terms), 1 - m), n=2, m=1) == (Outcome.VERIFIED, Evidence.PROVED)
-    # Also positive, but by a square, which is not searched, or with too many terms to expand.
+    # These margins are positive too, but the first by a square, which is not searched for, and the second has too many
+    # terms to expand.
     for margin in ((n - m) ** 2 * sum(terms) + 1, (1 + n + m) ** 200 + sum(terms)):
         assert evidence(gt(margin, 0), n=2, m=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 

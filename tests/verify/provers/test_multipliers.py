@@ -95,7 +95,7 @@ ETA, ELL, F, G, S = sp.symbols("eta L f g s")
 
 
 def descent(by, more=()):
-    """Return the descent lemma with labels, and a step."""
+    """Return the descent lemma with labels, and two steps."""
     parameters = [Parameter(name, "rational", name, above=0) for name in ("eta", "L")]
     parameters += [Parameter(name, "rational", name) for name in ("f", "g", "s")]
     claim = Inequality("descends", sp.Le(F, G - ETA * S**2 / 2))

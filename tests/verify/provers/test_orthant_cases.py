@@ -20,14 +20,14 @@ def orthant(expression, *, strict=False, positive=True, work=12_000):
 
 
 def splits(tree):
-    """Number of cases that a tree splits, 0 aside."""
+    """Return the number of splits of a tree at points other than 0."""
     if tree is None or "at" not in tree:
         return 0
     return (tree["at"] != "0") + splits(tree["below"]) + splits(tree["above"])
 
 
 def leaves(tree, point):
-    """Return the leaves of a tree for a point, each with the point's coordinates there; there should be one."""
+    """Return the leaf of a tree in which a point lies, and the point's coordinates there, as a list of one pair."""
     if "at" not in tree:
         return [(tree, point)]
     name, times = tree["slack"], tree["times"]
@@ -55,7 +55,7 @@ def leaves(tree, point):
         ((x - y) ** 2 * (x + y) + 1, True, 1),
         (x**3 + y**3 + z**3 - 3 * x * y * z, False, 3),
         ((3 * x - 1) ** 2 * (y - 2) ** 2, False, 3),
-        # Close to 0 at 5 and at 3/2.
+        # Local minima at 5 and near 3/2.
         ((2 * x**2 - 6 * x + 5) * (x - 5) ** 2 + 2, True, 2),
     ],
     ids=str,

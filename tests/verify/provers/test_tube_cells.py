@@ -54,7 +54,7 @@ def _number(value):
 
 def test_the_enclosures_are_no_wider_than_the_cell_asks_for():
     cell = enclosed(*NODES[:2])
-    # D falls by a ninth along the cell.
+    # The increment of z in a step, x/(1 + z), falls by a ninth along the cell.
     assert float(cell.hi / cell.lo) < 9 / 8 * 1.1
     assert float(cell.faces[0][0][0].rad()) < 0.02
 

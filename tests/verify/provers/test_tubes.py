@@ -16,7 +16,7 @@ from verify.provers.tubes import _STARTS, WIDEST, Horizon, certify_tube, enclose
 THEOREM = load_theorem("wang2024.theorem1")
 DYNAMICS, TUBE = THEOREM.statement.clauses[0].dynamics, THEOREM.proofs["reached"]
 z, u, v, x, y = sp.symbols("z u v x y", real=True)
-# 1/z grows by about x a step; e^z by about x.
+# In FALLING, 1/z grows by about x a step; in RISING, e^z does.
 FALLING = Dynamics((z,), (sp.S.One,), (z - x * z**2,), z)
 RISING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
 # The slow variable falls, and is listed between the fast ones, which follow it; in CHAIN one follows the other.
@@ -102,7 +102,7 @@ def test_a_tube_is_found_at_instances_of_all_kinds(instance):
 
 
 def test_a_long_run_is_enclosed_within_one_per_cent():
-    # Iterated step by step it is 303823: `verify check wang2024.theorem1 T=20 q=3 d=5 eta=1/500 eps=1/100`.
+    # By iteration the step is 303823: `verify check wang2024.theorem1 T=20 q=3 d=5 eta=1/500 eps=1/100`.
     horizon = found(DYNAMICS, TUBE, Fraction(1, 100), one_hot(20, 3, 5, "1/500", "1/100"), last=2**14)
     assert horizon.steps[0] <= 303823 <= horizon.steps[1]
     assert horizon.width < WIDEST

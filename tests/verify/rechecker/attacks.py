@@ -52,7 +52,7 @@ EVERYWHERE = [
 
 
 def _paths(value, path=()):
-    """Yield the paths below a value; of long lists only the first, the second and the last entry, of many clauses one.
+    """Yield the paths of a value and of its parts: of a list entries 0, 1 and the last, of more than four clauses one.
 
     For a symbol or a number in an expression only its name or value is visited; changes of the list itself remove or
     repeat the other entries.
@@ -122,7 +122,7 @@ def _other_lists(value):
 
 
 def _mutants(made, donors):
-    """Yield (field, text): every single-field mutation outside the statement, and repeated keys."""
+    """Yield (field, text): changes of one field outside the statement, repeated keys, other outcomes and proofs."""
     proofs = [clause["proof"] for clause in made["clauses"][:2]]
     twice = proofs[0]["kind"] == "cycle" and proofs[0] == proofs[-1]
     for path in _paths({key: value for key, value in made.items() if key != "statement"}):

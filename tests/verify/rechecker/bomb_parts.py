@@ -177,6 +177,3 @@ def tube(flow: Data, nodes: int, bits: int) -> bytes:
 def contracting(size: int) -> Data:
     state = [["Symbol", f"z{i}"] for i in range(size)]
     return recursion([add(["exp", mul(num(-1), z)], *[mul(fraction(1, 16), s) for s in state]) for z in state])
-
-
-# Functions of a size, whose expressions grow far beyond their text.

@@ -101,7 +101,7 @@ def long_product(count: int) -> Data:
 
 
 def roots_of(count: int) -> Data:
-    """Return a product of the roots of many sums, each twice, which are collected in pairs."""
+    """Return a product in which the root of each of many sums occurs twice; equal roots are collected."""
     kept = [["Pow", add(X, num(i + 1)), fraction(1, 2)] for i in range(count)]
     return mul(*kept, *kept)
 
@@ -136,7 +136,7 @@ def many_hypotheses(count: int, parameters: int = 0) -> bytes:
 
 
 def many_word_parameters(count: int, each: int) -> bytes:
-    """Parameters that are words, and a choice of one among many for each."""
+    """Return a claim about parameters that are words, with a case for each of the many words of each parameter."""
     listed = [f"w{i}" for i in range(each)]
     kinds = [{"name": f"p{i}", "kind": "word", "words": listed, "minimum": None, "above": None} for i in range(count)]
     chosen = [["Case", ["Symbol", f"p{i}"], *map(num, range(each))] for i in range(count)]

@@ -62,7 +62,11 @@ def identities(statement):
 
 
 def symbolic(name="wang2024.lemma1"):
-    """Prove a theorem's identities; the divisors: T − 1, T − q, N and M in w = e^(−C), T − q + qr², 1 + r, 1 + b."""
+    """Return a certificate of a theorem's identities.
+
+    The divisors that it may list: T − 1, T − q, q + (T − q) w and q + (T − q) w² with w = e^(−C), T − q + qr², 1 + r,
+    1 + b.
+    """
     statement = identities(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
     factors = [{"factor": to_data(T - 1), "shift": None}]
@@ -83,7 +87,7 @@ def symbolic(name="wang2024.lemma1"):
 
 
 def identity():
-    # Defined for k >= 1 and n > k; the divisors are k − n, k + 2 and k. Half exponents, definitions.
+    # Defined for k >= 1 and n > k; the divisors are k − n, k + 2 and k. There are half exponents and a definition.
     word = Parameter("w", "word", "w", words=("one", "other"))
     root = sp.exp(z / 2) + sp.exp(-z / 2)
     big = Parameter("n", "rational", "n", above=0)
@@ -103,7 +107,7 @@ def identity():
 
 
 def identity_here():
-    # x^2 = 9 at x = 3 only.
+    # The sides are equal at x = 3 only.
     v = AT_LEAST
     statement = one_clause(Identity("same", x**2 * v / (v**2 + x), 9 * v / (v**2 + 3)), X, variables=(v,))
     proof = {"kind": "identity", "scope": "instance", "factors": [{"factor": to_data(v**2 + 3), "shift": None}]}
@@ -169,7 +173,7 @@ def positive():
 
 
 def squares():
-    # x² + k² ≥ 2xk, by a square; x < 3k where x ≤ 2k, as 3k − 2k/(1 + s) has no negative coefficient.
+    # x² + k² ≥ 2xk, by a square; x < 3k if x ≤ 2k, because 3k − 2k/(1 + s) has no negative coefficient.
     size, a = Parameter("x", "rational", "x", above=0), sp.Symbol("x", positive=True)
     statement = Statement(
         (size, POSITIVE),
@@ -224,8 +228,8 @@ def in_logarithms():
 
 
 def deductions():
-    # x − log(1 + x) is 0 at 0, and its slope is t/(1 + t); (1 + x)^(k + 1) − 1 − (k + 1)x is (1 + x) times the same at
-    # k, and kx²; a = √(x + k) − √x − √k > 0 would make a² + 2a(√x + √k) + 2√x√k = 0 positive.
+    # x − log(1 + x) is 0 at 0, and its slope is t/(1 + t). (1 + x)^(k + 1) − 1 − (k + 1)x is (1 + x) times the same
+    # expression for k, plus kx². a = √(x + k) − √x − √k > 0 would make a² + 2a(√x + √k) + 2√x√k = 0 positive.
     size, a = Parameter("x", "rational", "x", minimum=0), sp.Symbol("x", nonnegative=True)
     t, roots, both = sp.Symbol("t", real=True), sp.sqrt(a) + sp.sqrt(K), 2 * sp.sqrt(a) * sp.sqrt(K)
     power, whole = sp.Pow(1 + a, K), sp.sqrt(a + K)

@@ -18,7 +18,7 @@ from verify.rechecker.kinds import boxes, runs
 EXAMPLE = {"T": "9", "q": "2", "d": "1", "eta": "1/20", "eps": "1/200"}
 CYCLING = {"T": "9", "q": "2", "d": "3", "eta": "6", "eps": "1/500"}
 RISING = {"T": "9", "q": "2", "d": "1", "eta": "5", "eps": "1/200"}
-# The run at EXAMPLE and RISING, by `theorem1.check`; at RISING the loss is above the level again at step 1601.
+# The steps at which the runs at EXAMPLE and at RISING reach the level; at RISING the loss is above it again at LATER.
 STEPS, FIRST, LATER = 10287, 102, 1601
 
 
@@ -96,7 +96,7 @@ def before_the_start():
 
 @cache
 def theorem1():
-    """Return Theorem 1's statement with its claims alone, which are about the run; its steps are not."""
+    """Return Theorem 1's statement without its proof steps, which are not about the run; its claims are."""
     statement = load_theorem("wang2024.theorem1").statement
     return statement.alone(*statement.claims)
 

@@ -175,7 +175,7 @@ def test_a_definition_a_domain_and_a_used_hypothesis_count_and_others_do_not():
     exact, helped = {"kind": "exact", "margin": "1"}, ["mine.help/1"]
     statement = Statement((Parameter("x", "rational", "x", above=0),), (plain, defined), definitions={D: value, E: D})
     assert at_one(statement, plain, exact, primitives=WISHART) == ([], [])
-    # E tr S is the size, 2.
+    # The primitive's value, the expected trace of a Wishart matrix, is here the size, 2.
     assert at_one(statement, defined, exact, primitives=WISHART) == (helped, [])
     held = replace(statement, hypotheses=(Hypothesis("h", sp.Ge(value, 0, evaluate=False)),))
     assert at_one(held, plain, exact, primitives=WISHART) == ([], helped)

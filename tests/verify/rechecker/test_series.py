@@ -33,7 +33,7 @@ REFUSED = {
         "the sum is not",
     ),
     "another order": ("Limit((sin(u) - u)/u**3, u, 0) == -1/3", "the sum is not"),
-    # From below, sqrt(u**2)/u tends to -1.
+    # From below, sqrt(u**2 + u**3)/u tends to -1.
     "a root that is not smooth": ("Limit(sqrt(u**2 + u**3)/u, u, 0) == 1", "a root where it has no series"),
     "a root of a negative number": ("Limit(sqrt(u - 1), u, 0) == 0", "what a root is taken of"),
     "a root at 0": ("Limit(sqrt(u), u, 0) == 0", "a root where it has no series"),

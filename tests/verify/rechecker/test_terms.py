@@ -28,7 +28,8 @@ def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
 @pytest.mark.parametrize("expression", [sp.Derivative(y * u, y), sp.Subs(y * u, y, x), sp.Limit(y * u, y, 0)])
 @pytest.mark.parametrize("value", [u, u**2, x + 1, sp.Integer(1)])
 def test_a_definition_is_no_variable(expression, value):
-    # d(yu)/dy is u for any y; a definition must not be substituted for the variable y, so nothing else is accepted.
+    # For any y, d(yu)/dy is u, yu at y = x is xu, and yu tends to 0 at y = 0. A definition must not be substituted for
+    # the bound y, so no other value is accepted.
     meanings = {sp.Derivative: u, sp.Subs: x * u, sp.Limit: sp.Integer(0)}
     data = one_clause(Identity("same", x, u), X, variables=(u,), definitions={y: value}).to_data()
     proof = {"kind": "identity", "scope": "all", "factors": []}
@@ -44,14 +45,14 @@ def test_a_definition_is_no_variable(expression, value):
 
 
 def _enclosures(found, reference):
-    """Whether a ball contains a number known to 60 digits, and has a relative width of at most 2^-60."""
+    """Whether a ball is within 10^-50 (1 + |v|) of v, a number of 60 digits, with a radius <= 2^-60 (1 + |v|)."""
     value = arb(str(reference))
     slack = abs(value) * arb(10) ** -50 + arb(10) ** -50
     return abs(found - value) <= slack and found.rad() <= abs(value) * arb(2) ** -60 + arb(2) ** -60
 
 
 def test_values_and_derivatives_are_those_of_another_program():
-    # SymPy's derivative and its values to 60 digits; both ways of computing (graph, straight line) at 256 bits.
+    # SymPy gives the derivative, and values to 60 digits; the graph and the straight line are computed with 256 bits.
     draw = random.Random(7)
     for _ in range(150):
         expression = random_expression(draw, 3, rational=False)
@@ -73,7 +74,7 @@ def test_values_and_derivatives_are_those_of_another_program():
 _U, _X, _M = ["Symbol", "u", "real"], ["Symbol", "x", "real"], ["Symbol", "m"]
 _LESS = ["Add", _X, integer(-1)]
 _PARTIAL = {"divisor": ["Pow", _LESS, integer(-1)], "log": ["log", _LESS], "root": ["Pow", _LESS, ["Rational", "1/2"]]}
-# Each is 0 where the part p has a value, which it has for x > 1; definitions: m is p.
+# Each expression is 0 if its part p has a value; p has one for x > 1. The symbol m is defined as p.
 _VANISHING = {
     "difference": lambda p: ["Add", p, ["Mul", integer(-1), p]],
     "times 0": lambda p: ["Mul", integer(0), p],

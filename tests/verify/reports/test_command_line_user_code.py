@@ -100,7 +100,7 @@ def test_an_approximation_may_have_no_value_and_no_other_fault(cli, theorem_file
     if fails:
         assert_one_line(result, "primitive own")
     else:
-        # Exact arithmetic decides if the approximation has no value: own(x) = x is not below 2.
+        # If the approximation has no value, exact arithmetic decides: own(x) = x is not below 2.
         assert result[0] == 1 and "refuted" in result[1]
 
 

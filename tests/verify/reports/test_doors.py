@@ -75,7 +75,7 @@ def test_a_line_of_text_stays_one(spoof):
 
 
 def _checked(make_theorem, spoof):
-    """Return a check's result in which every text is replaced by `spoof`."""
+    """Return a check's result in which every text contains `spoof`."""
     theorem = make_theorem(Inequality("c", sp.Le(x, 2)), hypotheses=(Hypothesis("h", sp.Le(x, 2)),))
     result = verify.check(theorem, x=1)
     clause = replace(result.clauses[0], label=f"c{spoof}", claim=f"claim{spoof}", detail=f"detail{spoof}")

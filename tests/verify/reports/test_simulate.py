@@ -53,7 +53,7 @@ def test_an_experiment_of_a_file(cli, tmp_path):
         body = json.loads(out)
         assert (code, err, body["experiment"]) == (0, "", "user.halves")
         assert body["measurements"]["half"]["value"] == 3
-    # In a store its key includes the text of the file.
+    # In a store the experiment's key includes the text of the file.
     code, out, _ = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
     again = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
     assert code == 0 and json.loads(again[1])["from_store"]

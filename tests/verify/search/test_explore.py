@@ -76,7 +76,7 @@ FALSE = {
         theorem((N, M), sp.Le(n, 40), Hypothesis("square", sp.Eq(n, m**2))),
         {"n": 49, "m": 7},
     ),
-    # 3^5 = 243, 4^5 = 1024.
+    # 3^5 = 243, 3^6 = 729.
     "with a power of a parameter": (theorem((N,), sp.Lt(3**n, 500)), {"n": 6}),
 }
 
@@ -123,7 +123,7 @@ def test_the_margin_leads_to_a_single_integer(at, draws, seeds):
     results = [explore(single, {}, seed=seed, max_examples=draws) for seed in range(seeds)]
     assert all(result.counterexample == {"n": at} for result in results)
     assert max(result.needed for result in results) < 60
-    # Without guidance it would take 10^4 draws and more.
+    # Without guidance the integer is not found in as many instances.
     blind = [explore(single, {}, seed=seed, guided=False, max_examples=draws) for seed in range(seeds)]
     assert all(result.needed is None for result in blind)
 
@@ -155,7 +155,7 @@ def test_a_structural_hypothesis_is_needed():
     assert kept.counterexample is None and kept.nearest["noise"] == "gaussian"
     dropped = explore(VARIED, {}, drop=["gaussian_noise"])
     assert dropped.counterexample == {"n": 1, "noise": "uniform"}
-    # The instance can be checked as it is: its hypothesis fails there.
+    # The instance can be checked as it is: the hypothesis fails there.
     result = verify.check(VARIED, **dropped.counterexample)
     assert not result.in_scope and result.clauses[0].outcome is Outcome.REFUTED
 
@@ -317,7 +317,7 @@ def test_levels_of_any_sign():
         assert explore(late, {}).counterexample == {"n": 1}, level
         in_time = theorem((N,), Reaches("claim", falling, sp.Integer(level), within=n + 6))
         assert explore(in_time, {}, max_examples=50).counterexample is None, level
-    # (t − 3)² − 3: 6, 1, −2, −3, −2, 1, 6
+    # The observable is (t − 3)² − 3: 6, 1, −2, −3, −2, 1, 6, …
     back = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2 - 3)
     for level in (2, 0, -2):
         up_again = theorem((N,), Stays("claim", back, sp.Integer(level), sp.Integer(level)))
@@ -325,7 +325,7 @@ def test_levels_of_any_sign():
 
 
 def test_a_run_that_settles_above_the_level_is_found():
-    # x' = r x (1 − x) from 1/2 settles at 1 − 1/r: above 1/2 for r > 2.
+    # x' = r x (1 − x) from 1/2 settles at 1 − 1/r for 1 < r < 3, which is above the level 9/20 for r > 20/11.
     r = sp.Symbol("x", positive=True)
     logistic = Dynamics((z,), (sp.Rational(1, 2),), (r * z * (1 - z),), z)
     below = theorem((X,), Reaches("claim", logistic, sp.Rational(9, 20)), Hypothesis("stable", sp.Lt(x, 3)))
@@ -350,7 +350,7 @@ def test_a_power_of_a_negative_number_is_no_error():
 def test_a_claim_without_a_value_is_no_counterexample():
     result = explore(theorem((W,), sp.Gt(1 / w**2, 0, evaluate=False)), {}, max_examples=60)
     assert result.counterexample is None and result.exit_code == 0
-    # The claim has no value at 0 alone.
+    # 0 is the only point at which the claim has no value.
     assert (result.clean, result.without_value, result.undecided) == (result.examples - 1, 1, 0)
     root = explore(theorem((W,), sp.Ge(sp.sqrt(w), 0, evaluate=False)), {}, max_examples=60)
     assert root.counterexample is None and min(root.clean, root.without_value) > 5 and root.undecided == 0

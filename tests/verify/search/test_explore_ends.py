@@ -125,7 +125,7 @@ def test_a_clock_that_is_looked_at_anywhere_ends_it(monkeypatch, place):
 
 
 def test_no_more_instances_are_tried_than_are_allowed():
-    # The polish, of as many instances, and the simplification of its end are counted separately.
+    # The instances of the polish, at most as many, and of the simplification of its end are counted as `polished`.
     for most in (1, 2, 5, 20):
         result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
         assert result.examples == result.clean <= most and result.polished <= 2 * most

@@ -450,14 +450,14 @@ class TestTheLibrary:
         whole = re.sub(r"\n {8}", " ", out)
         lines = [line.strip() for line in whole.splitlines()]
         (line,) = [line for line in lines if line.startswith("step_size: eta <= 1/2000")]
-        # 2q(T − 1)/(T − 1 + 6d), which is more than the 4q²/(5q + 2d) = 8/5 of one_hot_descent.
+        # The limit 2q(T − 1)/(T − 1 + 6d) is larger than one_hot_descent's, 4q²/(5q + 2d) = 8/5.
         assert code == 4 and "given 1 (2 000 times); holds for eta < 1592/259 (12 293 times), formal by" in line
         assert "wang2024.one_hot_larger_steps (" in line and "one_hot_descent" not in line and "open beyond" in line
         assert any(line.startswith("accuracy: eps < 5/196; holds without limit, formal by") for line in lines)
         body = body_of(cli("conditions", "wang2024.theorem1", *given, "--json")[1])
         (row,) = [row for row in body["reaches"] if row["hypothesis"] == "step_size"]
         assert (row["shown_to"], row["by"]) == ("1592/259", ["wang2024.one_hot_larger_steps"])
-        # It is the same claim, and Rocq accepts its proof for the larger steps.
+        # The other theorem has the same claim, and Rocq accepts its proof for the larger steps.
         assert row["for_all_parameters"] == "formal" and row["inferences_argued"] == 0
 
     def test_beyond_the_other_ones_step_nothing_is_said_of_the_accuracy(self):

@@ -64,7 +64,7 @@ def test_a_mutant_says_what_it_is_and_not_what_was_printed():
 
 
 def test_mutants_that_are_no_statement_are_left_out():
-    # A change that leaves both sides equal makes no mutant; a change that leaves both sides equal makes no mutant.
+    # A change that makes both sides the same expression makes no mutant.
     clause = Identity("same", (x + 1) ** 2, x**2 + 2 * x + 1)
     sides = [(mutant.statement.clauses[0].left, mutant.statement.clauses[0].right) for mutant in mutants_of(clause)]
     assert sides and all(left != right for left, right in sides)

@@ -197,7 +197,7 @@ def test_hypotheses_that_no_instance_is_found_for_end_nothing(no_deduction):
 @pytest.mark.parametrize("seconds", [0.01, 0.5])
 def test_little_time_is_no_error(no_deduction, seconds):
     result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
-    # On an idle machine 1.0 s: certifying gets at least this time, however little is given.
+    # On an idle machine the search takes 1.0 s: certifying gets at least this time, however little is given.
     assert result.hypotheses[0].status == "undecided" and result.seconds < 3.1
 
 

@@ -218,7 +218,7 @@ def test_an_order_without_dead_ends_is_chosen():
 
 
 def test_an_order_that_is_solved_exactly_comes_first():
-    # n log(m) ≤ 20 is affine in n.
+    # n log(m + 1) ≤ 20 is affine in n.
     found = plan((M, N), [le(n * sp.log(m + 1), 20)], {})
     assert all(sp.N(i["n"] * sp.log(i["m"] + 1)) <= 20 for i in drawn(found, 12))
 
@@ -228,7 +228,7 @@ def test_an_order_that_is_solved_exactly_comes_first():
     [
         (le(sp.log(x), 2), lambda v: sp.log(v) <= 2),
         (ge(sp.sqrt(x), 3), lambda v: sp.sqrt(v) >= 3),
-        # Two parts, between probes of the bisection.
+        # The solution has two parts, whose ends are between probes of the bisection.
         (ge((sp.log(x) - 1) ** 2, sp.Rational(1, 100)), lambda v: (sp.log(v) - 1) ** 2 >= sp.Rational(1, 100)),
         (sp.Gt((sp.exp(x) - 3) ** 2, 0, evaluate=False), lambda v: sp.exp(v) != 3),
     ],
@@ -287,7 +287,7 @@ def test_drawn_instances_satisfy_random_relations():
             assert planned.admits(instance)
 
     hold()
-    # In a run all 12 had a plan and 15 instances each.
+    # In one run all 12 draws had a plan and 15 instances each.
     assert sum(count == 15 for count in satisfied) >= 10
 
 

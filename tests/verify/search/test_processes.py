@@ -70,7 +70,7 @@ def start(*words, cwd):
 
 
 def interrupted(running, condition):
-    """Send Ctrl-C to all processes of the group once a condition holds, as a terminal does; return the output."""
+    """Send Ctrl-C, as a terminal does, once a condition holds; return the JSON output and the seconds until the end."""
     try:
         until = time.monotonic() + 120
         while not condition():

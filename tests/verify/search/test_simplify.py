@@ -122,7 +122,7 @@ def test_fractions_become_short():
     found = plan((X,), [], {})
     assert follow(found, start, lambda _: True) == {"x": Fraction(1)}
     assert follow(found, start, lambda i: i["x"] > 2) == {"x": Fraction(3)}
-    # Between 2 and 3 the simplest fraction is the half.
+    # Between 2 and 3 the simplest fraction is 5/2.
     assert follow(found, start, lambda i: 2 < i["x"] < 3) == {"x": Fraction(5, 2)}
     small = {"x": Fraction(1001, 10**9 + 7)}
     short = follow(found, small, lambda i: 0 < i["x"] < Fraction(1, 500))["x"]
@@ -160,7 +160,7 @@ def test_a_value_beyond_an_end_keeps_its_share_of_it():
 
 
 def test_an_open_end_is_not_carried_to():
-    # (x − n)/(x − 2) ≥ 0 from n on; for n = 2 only above 2, where it has no value.
+    # (x − n)/(x − 2) ≥ 0 holds from x = n on; for n = 2 only for x > 2, because the quotient has no value at x = 2.
     two = Fraction(2)
     found = plan(
         (Parameter("n", "integer", "", minimum=2), Parameter("x", "rational", "", minimum=two)),

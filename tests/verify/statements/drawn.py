@@ -31,13 +31,13 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
 
 
 def drawn(name: str) -> Specimen:
-    """Return the statement with a name such as `limits:17`; draw again if SymPy does not keep it as written."""
+    """Return the statement with a name such as `limits:17`, drawn by the function of its category."""
     category, _, _ = name.partition(":")
     return drawn_by(CATEGORIES[category][0], name)
 
 
 def drawn_by(make: Draw, name: str) -> Specimen:
-    """Return the statement that a function draws for a name."""
+    """Return the statement that a function draws for a name; draw again if the draw is refused or of unknown truth."""
     for attempt in range(200):
         draw = random.Random(f"{name}:{attempt}")
         try:

@@ -45,9 +45,10 @@ def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
 
 
 def for_all(claim: Claim, assumed: dict[str, str], values: Values, definitions: dict[str, Tree]) -> bool | None:
-    """Return whether a claim holds at all values of its variables: False if a point refutes it, else as it was built.
+    """Return whether a claim holds at all values of its variables: False if a point refutes it, True if so built.
 
     Return None if a side has no value somewhere, and no point is found at which both have a value and the claim fails.
+    Raise UnsureError if the claim was not built to be true, and no point refutes it.
     """
     missing = False
     for point in points_of(assumed, values):

@@ -23,7 +23,7 @@ class Fault:
 
 
 def judged(specimen: Specimen, check: Any) -> tuple[list[Fault], bool, Any]:
-    """Check a statement; return its wrong verdicts, whether all with a known truth was decided, and the result."""
+    """Check a statement; return the wrong verdicts, whether everything of known truth was decided, and the result."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

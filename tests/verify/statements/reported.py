@@ -95,7 +95,7 @@ def lists(draw: random.Random) -> Specimen:
 
 
 def least(draw: random.Random) -> Specimen:
-    """Return the least integer at which expressions are at most a level, of expressions that may rise and fall."""
+    """Return a reported least integer at which expressions are at most a level; the expressions may rise and fall."""
     values = {"m": Fraction(draw.randint(0, 9)), "x": abs(small(draw, zero=False))}
     low, high = draw.choice((0, 0, 1, 4)), draw.randint(20, 41)
     r, s = draw.randint(5, 9), draw.randint(10, 15)

@@ -241,7 +241,7 @@ def _stays(draw: random.Random) -> Specimen:
     up = draw.random() < 0.75
     values = {"a": Fraction(draw.randint(3, 6)), "p": Fraction(draw.randint(2, 4))}
     if up:
-        # The state falls by 1 until it is below p, and then rises.
+        # The state may fall first and rise again later.
         run = draw.choice(
             [
                 Run(("z", "w"), (A, tree(-1)), (Z + W, W + Fraction(1, 4)), Z, {}),

@@ -190,7 +190,7 @@ def test_names_are_shared_out():
 
 
 def _says(outcome, holds):
-    """Return a fake check that gives all clauses, hypotheses and relations the same result, and all values 12345."""
+    """Return a fake check that gives all clauses the same outcome, all hypotheses the same truth, all values 12345."""
 
     def fake(theorem, instance, *, seconds):
         result = check(theorem, instance, seconds=seconds)

@@ -96,7 +96,7 @@ def faithful(
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values may be equal; two missing values are."""
+    """Whether two values may be equal, or both are missing."""
     if x is None or y is None:
         return x is y
     if isinstance(x, Fraction) and isinstance(y, Fraction):

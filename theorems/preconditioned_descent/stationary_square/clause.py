@@ -69,8 +69,8 @@ class StationarySquare(ClauseDefaults):
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
     near, radius
-        One value for each unknown: those of the first unknown in all layers, then those of the second, and so on.
-        Values of unknowns without effect on f are ignored.
+        The centre and the radius of the box. The centre has one value for each unknown: those of the first unknown in
+        all layers, then those of the second, and so on. Values of unknowns without effect on f are ignored.
     minimum
         Whether it is claimed that the second derivatives are positive definite at the point.
     says
@@ -79,8 +79,8 @@ class StationarySquare(ClauseDefaults):
     Raises
     ------
     TheoremError
-        For a step that is not a polynomial or uses no unknown, for `near` without `radius` or `radius` without `near`,
-        and for `minimum` without `near`.
+        For a step or an observable that is not a polynomial, for a step that uses no unknown, for `near` without
+        `radius` or `radius` without `near`, and for `minimum` without `near`.
 
     Examples
     --------
@@ -267,7 +267,7 @@ class _Problem:
         self.rule = gauss_rule(self.moments, self.degree + 1)
 
     def _grown(self, clause: StationarySquare, programs: "_Programs") -> tuple[Composed, int]:
-        """Return the recursion and the degree of its end; it grows by layers, so that too many are refused early."""
+        """Return the recursion and the degree of its end; layers are added one by one, to refuse too many early."""
         layers, degree, composed = 0, 0, programs.composed(1)
         while layers < self.count:
             composed = programs.composed(layers + 1)

@@ -62,8 +62,8 @@ class CriticalPoint:
 def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple[list[np.ndarray], int]:
     """Return critical points in floats, each of shape (p,), the lowest loss first, and the number of starts made.
 
-    Starts are drawn with a fixed seed: the logarithm of each unknown's size is from N(0, 1.3²), and one unknown in
-    seven is negative. No start is made after the deadline, a time of `time.monotonic()`.
+    Starts are drawn with a fixed seed: the logarithm of each unknown's size is from N(0, 1.3²), and an unknown is
+    negative with probability 0.15. No start is made after the deadline, a time of `time.monotonic()`.
     """
     source, size = np.random.default_rng(0), len(problem.places)
     ends, tried = [np.zeros((0, size))], 0

@@ -128,9 +128,9 @@ def gauss_rule(moments: Sequence[flint.fmpq], count: int) -> Rule:
 class Composed:
     """The recursion at a number of layers: programs of its start, its steps and its end, and the unknowns of f.
 
-    `steps[l](*state, *unknowns, s)` is the state after layer l, with 0 for entries that the end does not depend on;
-    `observable(*state)` is the end. `places` are the unknowns that f depends on, each as a layer and a place in the
-    layer. The methods take unknowns in this order.
+    `steps[l](arithmetic)(*state, *unknowns, s)` is the state after layer l, with 0 for entries that the end does not
+    depend on; `observable(arithmetic)(*state)` has the end as its one entry. A layer has `each` unknowns. `places` are
+    the unknowns that f depends on, each as a layer and a place in the layer. The methods take unknowns in this order.
     """
 
     start: Callable[[Arithmetic[Any]], tuple[Any, ...]]

@@ -1,4 +1,4 @@
-"""Closed forms that a claim names, at an instance; the type of its trials."""
+"""Values of a claim's closed forms at an instance, and the type of a claim's trials."""
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction

@@ -63,7 +63,7 @@ def mean_trace(power: int, size: int, examples: int) -> Fraction:
 
 
 def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Yield the partitions of a number, of parts up to the largest, in falling order."""
+    """Yield the partitions of a number into parts of at most `largest`, the parts of each in falling order."""
     if not total:
         yield ()
     for first in range(min(total, largest), 0, -1):

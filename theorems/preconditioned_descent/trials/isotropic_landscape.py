@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[Any]
 
 LARGEST_MOVE = 0.02
-"""Largest move of an entry of P or Q; the entries are of size 1 or so."""
+"""Largest standard deviation of a move of an entry of P or Q; the entries are of size 1 or so."""
 MOST_DIMENSIONS = 8
 """Largest d at which a best Q is computed, from (d+1)d losses, each of some 3d³ numbers."""
 
@@ -46,9 +46,9 @@ def loss_at(data: Data, row: "Numbers", columns: "Numbers") -> tuple[float, floa
 
 
 def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
-    """Return the nearest zero of K above the place, or below it, where R has a minimum; 0 if K > 0 below the place.
+    """Return the zero of K (`rise`) nearest to the place, above or below it; 0 if there is none below it.
 
-    Raises UndefinedError if no zero is above the place.
+    Because K > 0 at the place, R has a minimum at the zero below. Raises UndefinedError if no zero is above the place.
     """
     (z,) = (symbol for symbol in rise.free_symbols if str(symbol) == "z")
     known = {symbol: sp.Integer(instance[str(symbol)]) for symbol in rise.free_symbols - {z}}
@@ -93,10 +93,10 @@ def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above:
 
 
 def falls_towards_the_pattern(*, all_rows: bool) -> Trials:
-    """Return trials that no drawn last row (v, β) of P with v ≠ 0 is that of a local minimum.
+    """Return trials that no drawn last row (v, β) of P is that of a local minimum.
 
-    With the best Q the loss is lower at a larger |β|. With `all_rows` half of the drawn rows have v = 0, and all
-    entries of these are moved.
+    With the best Q the loss is lower at a moved row. Rows have v ≠ 0, and are moved to a larger |β|. With `all_rows`
+    half of the rows have v = 0 instead, and all entries of these are moved.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

@@ -61,7 +61,7 @@ class Draws:
         self.prompts = max(2, min(DRAWS, WORK // (2 * MOST_LAYERS * self.products)))
 
     def whole(self, *shape: int) -> "Numbers":
-        """Return entries from -3 to 3."""
+        """Return an array of random integers from -3 to 3."""
         return self._random.integers(-3, 4, size=shape).astype(object)
 
     def depth(self, least: int = 1) -> int:
@@ -90,7 +90,7 @@ class Draws:
 
 
 def _equal(left: "Numbers", right: "Numbers", tried: dict[str, Any]) -> Trial:
-    """Return the trial of an equality, exact: minus the largest difference, relative to the largest entry."""
+    """Return the exact trial of an equality: minus the largest difference, relative to the largest entry or 1."""
     largest = max(1, *map(abs, left.ravel()), *map(abs, right.ravel()))
     return Trial(-Fraction(max(map(abs, (left - right).ravel()))) / largest, 0, tried)
 
@@ -128,9 +128,10 @@ def descent_in_every_layer(more: int) -> Trials:
 
 
 def same_in_every_order(*, turned: bool) -> Trials:
-    """Return trials that layers of pattern (8) predict the same in two orders; A_l = a_l K if so drawn.
+    """Return trials that layers of pattern (8) predict the same in their order and in a random one.
 
-    One trial is a prompt; if all predictions are the same, so is the loss. `turned` puts a_0 Kᵀ in place of a_0 K.
+    The instance says whether A_l is any matrix or a multiple a_l K; then `turned` puts a_0 Kᵀ in place of a_0 K. One
+    trial is a prompt; if all predictions are the same, so is the loss.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -152,7 +153,7 @@ def same_in_every_order(*, turned: bool) -> Trials:
 
 
 def label_is_added(*, corner: bool) -> Trials:
-    """Return trials that c in place of the query's label 0 adds c to it after every layer, and changes nothing else.
+    """Return trials that c for the query's first label 0 adds c to it after every layer, and changes nothing else.
 
     If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise it is
     drawn like the rest. One trial compares all of Z_l, after a layer.

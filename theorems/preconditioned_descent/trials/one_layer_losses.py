@@ -158,7 +158,8 @@ def relu_loss(data: Data, row: "Numbers", columns: "Numbers") -> Loss:
 
     Given w* and x an example adds cᵀx_i σ(vᵀx_i)/n, c = (I, w*) p, v = (I, w*) K x. Along v/|v| and across it x_i is
     normal, so that cᵀx_i σ(vᵀx_i) has the mean h cᵀv and the mean square k (cᵀv)² + h (|c|²|v|² − (cᵀv)²), where
-    h = ∫ s² and k = ∫ s⁴ over s > 0. All of this is a quadratic form in x: its mean is the sum over the unit vectors.
+    h = E σ(s)² and k = E σ(s)⁴ for s ~ N(0, 1). The mean square error given w* and x is a quadratic form in x: its mean
+    over x is the sum over the unit vectors.
     """
     import numpy as np
 
@@ -180,7 +181,7 @@ def relu_loss(data: Data, row: "Numbers", columns: "Numbers") -> Loss:
 
 
 def half_line(power: int) -> float:
-    """Return E s^k over s > 0, s ~ N(0, 1), for k = `power`: 2^{k/2 - 1} Γ((k + 1)/2)/√π."""
+    """Return E max(s, 0)^k, s ~ N(0, 1), for k = `power` ≥ 1: 2^{k/2 - 1} Γ((k + 1)/2)/√π."""
     from math import gamma, pi, sqrt
 
     return 2 ** (power / 2 - 1) * gamma((power + 1) / 2) / sqrt(pi)

@@ -36,7 +36,10 @@ DRAWS = MOVES + DESCENTS + 1
 
 @dataclass(frozen=True)
 class Least:
-    """A claim that P = diag(0, 1), Q = −diag(A, 0), A diagonal, have the least loss, with its value."""
+    """A claim that P = diag(0, 1), Q = −diag(A, 0), A diagonal, have the least loss, with its value.
+
+    With `zero_last_row` the claim is about the Q with a last row 0.
+    """
 
     loss: LossOf
     data: Data
@@ -55,7 +58,10 @@ class Least:
 
     @cached_property
     def scales(self) -> tuple["Numbers", "Numbers"]:
-        """Sizes of moves of p and K, like those of the claimed point; a token has size √λ_i, a label √tr Σ."""
+        """Sizes of moves of the entries of p and K, so that moves change the label about as much as the claimed point.
+
+        Coordinate i of a token has size √λ_i, a label √tr Σ.
+        """
         import numpy as np
 
         variances = np.diag(self.data.sigma)
@@ -79,7 +85,10 @@ class Least:
 
 
 def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return P's last row and Q's columns, moved from the claimed ones or drawn afresh, and rescaled."""
+    """Return words, and P's last row and Q's columns: the claimed ones moved, or new ones, and rescaled.
+
+    Kind 0 multiplies the entries of Q, 1 draws P and Q afresh, 2 moves both by a little, and 3 by more.
+    """
     (row, columns), (of_row, of_columns) = claim.claimed, claim.scales
     size = 10 ** random.uniform(-3, 0.5)
     in_row, in_columns = random.normal(size=row.shape), random.normal(size=columns.shape)
@@ -95,7 +104,7 @@ def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers",
 
 
 def descended(claim: Least, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return the end of at most 40 steps of L-BFGS, from P's last row and Q's columns drawn afresh."""
+    """Return words, and the end of at most 40 steps of L-BFGS, from P's last row and Q's columns drawn afresh."""
     import numpy as np
     from scipy.optimize import minimize
 
@@ -232,7 +241,7 @@ def least_pivot(matrix: "Numbers") -> Fraction:
 def across(point: Point, place: int) -> "Numbers":
     """Return the second derivative at a point of `label_in_columns`, without p_j, which rescaling keeps at 1.
 
-    For d = 2 equal eigenvalues the other entry of v is left out, too: a rotation keeps it at 0.
+    Other entries of p whose eigenvalues equal λ_j are left out, too: a rotation keeps them at 0.
     """
     import numpy as np
 

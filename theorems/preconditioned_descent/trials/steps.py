@@ -1,7 +1,7 @@
 r"""Layers A_l = a_l Σ^{-1} of pattern (8): the loss f as an exact function of the steps, and trials of claims about it.
 
-Whitened, every layer multiplies the residual's polynomial in S by 1 − a_l s, so that f = ∫ ∏ (1 − a_l s)² dμ with
-∫ s^k dμ = E tr S^k (`wishart_means`): exact at rational steps.
+After whitening, layer l multiplies the residual's polynomial in S by 1 − a_l s, so that f = ∫ ∏ (1 − a_l s)² dμ with
+∫ s^k dμ = E tr S^k (`wishart_means`). f is exact at rational steps.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +91,8 @@ def _descended(random: "Generator", rule: "tuple[np.ndarray, np.ndarray]", layer
 def least_at_steps(steps: Values, least: Values) -> "Trials":
     """Return trials of: f over S is least at these steps, real, different and positive, with this value.
 
-    The trials are the value there, steps moved by 10⁻³ to 10 times the largest, and ends of descents from random steps.
+    The trials are: the steps are positive and differ, the value there, the values at steps moved by random amounts of
+    sizes from 10⁻³ to 10 times the largest, and at ends of descents from random steps.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -121,13 +122,16 @@ def _named(steps: Sequence[Fraction]) -> Iterator[tuple[str, Any]]:
 
 
 def strict_at_steps(steps: Values) -> "Trials":
-    """Return trials of: at two steps the second derivatives of f over S are positive definite; they decide it."""
+    """Return trials of: at two steps the second derivatives of f over S are positive definite.
+
+    The trials are the second derivative in the first step and the determinant, which decide it.
+    """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         at = steps(instance)
         loss, absolute = loss_of_steps(2, instance), loss_of_steps(2, instance, 1)
         in_first, mixed, in_second = second_differences(loss, at)
-        # Rounding moves the second derivatives and their determinant by no more than those of the absolute terms.
+        # Rounded steps move a second derivative by at most scale · ROUNDED, and the determinant by scale² · ROUNDED.
         scale = 100 * max(map(abs, second_differences(absolute, [abs(step) for step in at])))
         yield Trial(in_first, scale * ROUNDED, {"second derivative": "in the first step"})
         yield Trial(in_first * in_second - mixed**2, scale**2 * ROUNDED, {"second derivative": "determinant"})
@@ -136,9 +140,9 @@ def strict_at_steps(steps: Values) -> "Trials":
 
 
 def saddle_at_equal_steps(equal: Values, steps: Values) -> "Trials":
-    """Return trials of: two equal steps and the least pair are the pairs where both slopes vanish, the first a saddle.
+    """Return trials of: both slopes of f vanish only at the equal pair, a saddle, and at the least pair.
 
-    The trials are the slopes and the determinant at the first, and the ends of Newton's method from random pairs.
+    The trials are the slope and the determinant at the equal pair, and the ends of Newton's method from random pairs.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -177,7 +181,7 @@ def _ends_of_newton(
                 break
         else:
             continue
-        # A slope is rounded by at most 10⁻¹³ of its absolute terms' sum, the pair by the inverse times that.
+        # A slope's error is at most 10⁻¹³ times the sum of its absolute terms; the pair's, this times the inverse.
         bound = 1e-13 * (weights @ (nodes * (1 + abs(pair).max() * nodes) ** 3))
         error = 2 * bound * np.linalg.norm(np.linalg.inv(curvature), 2)
         yield Trial(-min(float(np.linalg.norm(pair - one)) for one in known), error, {"a": pair[0], "b": pair[1]})

@@ -131,8 +131,9 @@ def no_negative_step(rates: bool = False) -> "Trials":
 def valley(factor: Fraction = Fraction(1)) -> "Trials":
     """Return trials of: over a_0 < 0 the infimum of f is a factor times the least value V of G, attained at a_1, p > 0.
 
-    The trials are the lowest end of descents of G, the approach a_0 = −10⁻¹ … −10⁻⁶ times a step, random points with
-    a_0 < 0, and the ends of descents from these.
+    G is the limit of f as a_0 → 0 and b_0 = p/a_0. The trials are: G's least point found by descents has a_1, p > 0;
+    f is lower at some positive steps and rate; f at this a_1 and p and a_0 = −10⁻¹ … −10⁻⁶ times n/(n + d + 1); random
+    points with a_0 < 0, and the ends of descents from these.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -155,7 +156,7 @@ def valley(factor: Fraction = Fraction(1)) -> "Trials":
 
 
 def _approach(layers: Layers, low: "np.ndarray", least: Fraction) -> Iterator[Trial]:
-    """Yield trials on the way to a_0 = 0: f is above V, and by no more than a bound that tends to 0."""
+    """Yield trials on the way to a_0 = 0: f is above `least`, and by no more than a bound that tends to 0."""
     import numpy as np
 
     one, move = map(float, low)

@@ -43,7 +43,8 @@ ENDED = 1e-30
 """Length of a move, relative to a step, at which Newton's method in these balls ends."""
 MOST_MOVES = 12
 RESOLVED = 1e-20
-"""Smallest mean square at the eigenvalues above 0 that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
+"""Smallest resolved mean square per eigenvalue above 0, on average over them: residuals of 10⁻¹⁰ keep six digits in
+float64."""
 
 
 def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
@@ -101,7 +102,7 @@ class Layers:
         return max(self.d - self.n, 0) + least_square(count, self.n, self.d)
 
     def own(self, point: Point, eigenvalue: Any, one: Any) -> Any:
-        """Return V at a point, as `label`."""
+        """Return V at a point; the other arguments are those of `label`."""
         steps, rates = point[: self.layers], [*point[self.layers :], 0]
         return label(steps, [step * rate for step, rate in zip(steps, rates, strict=True)], eigenvalue, one)
 
@@ -115,11 +116,14 @@ class Layers:
         return self._value(self.own, point)
 
     def limit_value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
-        """Return G at a_1 and p without that share, and its slopes: two layers, the first of step 0 and move p."""
+        """Return G at a_1 and p, without the share of eigenvalues 0, and its slopes, in floats.
+
+        G is f of two layers, the first of step 0 and move p = b_0 a_0, the second of step a_1.
+        """
         return self._value(lambda pair, *rest: label((0, pair[0]), (pair[1], 0), *rest), point)
 
     def limit(self, point: Point) -> Fraction:
-        """Return G, exactly."""
+        """Return G at a_1 and p, exactly."""
         one, move = map(Fraction, point)
         own = label((0, one), (move, 0), Poly(0, 1), Poly(1))
         return mean_square((own - Poly(-1)).coefficients, self.moments)
@@ -225,7 +229,10 @@ def critical_points(
 
 
 def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return the end of Newton's method in balls of many bits and twice its last move; None if it does not converge."""
+    """Return the end of Newton's method in balls of many bits and a little more than twice its last move, or None.
+
+    None means that the method does not converge.
+    """
     import flint
     import numpy as np
 
@@ -241,7 +248,7 @@ def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] |
             point = [(x - dx).mid() for x, dx in zip(point, move, strict=True)]
             last = max(float(abs(dx).upper()) for dx in move)
             if before is not None and last <= min(before / 2, ENDED * layers.scale):
-                # Differences are off by their move's square, and the point is rounded.
+                # Differences have errors of the order of their move's square, and the point is rounded.
                 found = np.array([float(x) for x in point])
                 return found, 2 * last + ENDED * layers.scale + np.spacing(abs(found).max())
             before = last

@@ -75,9 +75,9 @@ def loss(first: "np.ndarray", second: "np.ndarray", n: int, laws: Laws, sign: in
 def rounding(first: "np.ndarray", second: "np.ndarray", n: int, laws: Laws) -> Any:
     """Return a bound on the error of `loss`.
 
-    A sum of products takes an error of at most 2⁻⁵³ times the number of operations on the way to one entry times its
-    value with absolute values throughout. On the way are at most 20 products of matrices, of d terms each, and a sum of
-    at most 250 words; the factor 4 is for the rounding of the matrices that it is given.
+    The relative error of a sum of products, relative to the sum of the absolute terms, is at most 2⁻⁵³ times the number
+    of operations that lead to it: at most 20 products of matrices, of d terms each, and a sum of at most 250 words. The
+    factor 4 is for the rounding of the given matrices.
     """
     size = len(laws.root)
     absolute = loss(abs(first), abs(second), n, Laws(*map(abs, laws)), sign=1)
@@ -139,9 +139,9 @@ def _both_ways(size: int) -> tuple["np.ndarray", "np.ndarray"]:
 
 
 def least_over_symmetric(steps: Values) -> "Trials":
-    """Return trials of: at Σ = Ψ = I, f over symmetric A_0, A_1 is least at multiples of I by two steps, in any order.
+    """Return trials of: at Σ = Ψ = I, f over symmetric A_0, A_1 is least at a I and b I for two steps, in any order.
 
-    The trials are pairs at distances from 10⁻³ to 10 from them and, for d up to 6, ends of descents from random starts.
+    The trials are A_0 and A_1 at distances from 10⁻³ to 10 from these and, for d up to 6, ends of descents.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -171,7 +171,7 @@ def _unit(matrices: "np.ndarray") -> "np.ndarray":
 
 
 def _direction(random: "Generator", d: int) -> "np.ndarray":
-    """Return a matrix of norm 1: a multiple of I, a symmetric or an antisymmetric one, an entry, or any."""
+    """Return a matrix of norm 1: a multiple of I, a symmetric or antisymmetric one, one with a single entry, or any."""
     import numpy as np
 
     full = random.normal(size=(d, d))
@@ -186,7 +186,7 @@ Derivative = Callable[["np.ndarray", "np.ndarray"], tuple[float, float]]
 
 
 def _along(at: "np.ndarray", n: int, laws: Laws, weights: tuple[float, ...], order: int) -> Derivative:
-    """Return the derivative by values at −2h, −h, 0, h, 2h at the multiples of Σ^{-1} by two steps."""
+    """Return the derivative of this order at a Σ^{-1} and b Σ^{-1}, (a, b) = `at`, from values at −2h, −h, 0, h, 2h."""
     import numpy as np
 
     inverse = laws.prior
@@ -240,8 +240,8 @@ def gradient_vanishes(*pairs: Values) -> "Trials":
 def positive_definite(steps: Values) -> "Trials":
     """Return trials of: at two steps, in either order, the second derivatives over all A_0, A_1 are positive definite.
 
-    The trials are the least second derivatives in planes of a random V in A_0 and W in A_1, W = V, Vᵀ or any, at drawn
-    Σ.
+    The trials are the least eigenvalues of the second derivatives in the plane of (V, 0) and (0, W), for a random V and
+    W = V, Vᵀ or any, at drawn Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -267,7 +267,7 @@ def positive_definite(steps: Values) -> "Trials":
 def strict_minimum(steps: Values) -> "Trials":
     """Return trials of: over all A_0 and A_1, f has a strict local minimum at two steps, in either order.
 
-    The trials are moves from a Σ^{-1} and b Σ^{-1}, of norms from 10⁻³ to 1/10 of a step, at drawn Σ.
+    The trials are random moves from a Σ^{-1} and b Σ^{-1}, of sizes from 10⁻³ to 1/10 of the larger step, at drawn Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

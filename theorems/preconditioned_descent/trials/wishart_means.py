@@ -37,7 +37,7 @@ def trace_moments(up_to: int, n: int, d: int) -> list[Fraction]:
 
     @cache
     def paths(height: int, rises: int, left: int) -> int:
-        """Return the sum over continuations of `rises` from this height, with `left` rises above it."""
+        """Return the sum over the continuations with `rises` rises from this height and `left` from greater heights."""
         chi = prod(freedom(height) + 2 * i for i in range(rises))
         if not left or not chi:
             return 0 if left else chi
@@ -50,7 +50,7 @@ def trace_moments(up_to: int, n: int, d: int) -> list[Fraction]:
 
 
 class Orthogonal(NamedTuple):
-    """The monic orthogonal polynomials of ν: their recursion's coefficients, and their squares' means."""
+    """The monic orthogonal polynomials p_k of ν: the coefficients of their recursion, and h_k = ∫ p_k² dν."""
 
     alpha: list[Fraction]
     beta: list[Fraction]
@@ -63,7 +63,7 @@ def orthogonal_polynomials(count: int, n: int, d: int) -> Orthogonal:
     found = Orthogonal([row[1] / row[0]], [row[0]], [row[0]])
     for _ in range(1, count):
         alpha, beta = found.alpha[-1], found.beta[-1]
-        # Entry i is the mean of s^(k + i) times the polynomial of the next degree k.
+        # Entry i is the integral of s^(k + i) times the polynomial of the next degree k.
         after = [row[i + 2] - alpha * row[i + 1] - beta * before[i + 2] for i in range(len(row) - 2)]
         found.alpha.append(after[1] / after[0] - row[1] / row[0])
         found.beta.append(after[0] / row[0])

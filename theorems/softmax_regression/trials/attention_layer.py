@@ -154,13 +154,13 @@ def _large_step(n: int) -> float:
 
 
 def slope_at_most(factor: "sp.Expr") -> "Trials":
-    """Return trials of: as w → 0, |layer − step|/w has a limit of `factor` ηβG² at most.
+    """Return trials of: as w → 0, |layer − step|/w has a limit of at most `factor` ηβG².
 
     The trials are `slow_task`, for n ≥ 4, and drawn tasks, with scores of range σ = 10⁻⁵. In units of ηβwG² the
-    distance is then within σ/5 + ηβGσ/400 of its limit. First, |φ'''| is at most 5/4 nβ(wG)³, because in units of the
-    ranges E (c − E c)(s − E s)³ is at most 1, and three times the covariance of c and s times the variance of s at most
-    3/16. Second, the second derivative of softmax along e has the entries p_i ((e_i − E e)² − Var e), and its norm is
-    at most 2 max e².
+    distance is then within σ/5 + ηβGσ/400 of its limit. First, let φ(t) be the mean of a row's values c at scores t s:
+    |φ'''| is at most 5/4 nβ(wG)³, because in units of the ranges E (c − E c)(s − E s)³ is at most 1, and
+    3 Cov(c, s) Var s at most 3/16. Second, the second derivative of softmax p along a move e of the logits has the
+    entries p_i ((e_i − E e)² − Var e), and its norm is at most 2 max e².
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -182,11 +182,11 @@ def slope_at_most(factor: "sp.Expr") -> "Trials":
 
 
 def factor_needed(factor: "sp.Expr") -> "Trials":
-    """Return trials of: no c below `factor`, of n, is enough for |layer − step| ≤ cηβwG², not even for all small w.
+    """Return trials of: no c below `factor`, an expression in n, is enough for |layer − step| ≤ cηβwG² at all small w.
 
-    The trials are `slow_task`, for n ≥ 4, with scores of range σ from 10⁻³ to 10⁻⁵. Because p ≥ (1 − 4·10⁻⁶)/2, and
-    tanh² x is within 2x⁴/3 of x², the distance is below the limit of large steps by a relative loss of at most
-    10⁻⁵ + (ηβσ)² + σ².
+    The trials are `slow_task`, for n ≥ 4, with scores of range σ from 10⁻³ to 10⁻⁵. After the step each of the first
+    two rows has a probability of at least (1 − 4·10⁻⁶)/2, and tanh² x is within 2x⁴/3 of x². So the distance is below
+    its limit for large steps by a relative amount of at most 10⁻⁵ + (ηβσ)² + σ².
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

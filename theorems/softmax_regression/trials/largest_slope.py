@@ -66,7 +66,7 @@ def _ascended(start: "np.ndarray", radius: float) -> "np.ndarray":
 
 
 def logits_tried(random: "Generator", n: int, ball: float) -> "Iterator[np.ndarray]":
-    """Yield logits of norm `ball` or less: random ones, one to three rows above the others, and the ends of ascents."""
+    """Yield logits of norm `ball` or less: random ones, up to three of them raised, and the ends of ascents."""
     import numpy as np
 
     while True:
@@ -157,8 +157,8 @@ def best_is(factor: Values, room: Values) -> "Trials":
 def at_most(bounds: Values, factor: float = 1) -> "Trials":
     """Return trials of: `factor` times the bounds on the best factor, R times the largest eigenvalue, hold.
 
-    `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and 1/E. The trials are random logits in the ball of
-    radius R², and the ends of ascents from them on their sphere.
+    `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and 1/E; `best_factor` defines E. The trials are
+    random logits in the ball of radius R², and the ends of ascents from them on their sphere.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -99,7 +99,7 @@ def pair_angle(random: "Generator", radius: float) -> float:
 
 
 def pair_directions(random: "Generator", n: int) -> "tuple[np.ndarray, np.ndarray]":
-    """Return two unit directions of logits: two rows above the others, and one of them above the other."""
+    """Return two directions of logits, of norm 1: two rows above the others (0 if n = 2), and one above the other."""
     first, second = _two_rows(random, n)
     both = first + second
     return _unit(both - both.mean()) if n > 2 else 0 * both, _unit(first - second)
@@ -168,9 +168,9 @@ def _of_norm(random: "Generator", array: "np.ndarray", radius: float) -> "np.nda
 
 
 def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
-    """Return trials of: the target shifts by at most `factor` R times the move, which is at most the claimed factor.
+    """Return trials of: the target shifts by at most `factor` R times the move, and `factor` R ≤ n^1.5 exp(10 R²).
 
-    The trials are drawn small moves, with A and x of norm up to R ≤ 100.
+    The first trial is of the second claim. The others are drawn small moves, with A and x of norm up to R ≤ 100.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -188,7 +188,7 @@ def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
 
 
 def predictions_within(draw: Draw, widest: float = 1 / 200) -> "Trials":
-    """Return trials of: two predictions are within √2, and within √2 tanh(`widest`) where no logit moves by 0.01.
+    """Return trials of: two predictions are within √2, or √2 tanh(`widest`) if every logit moves by less than 0.01.
 
     The trials are drawn moves, small and large ones in turn, with A and x of norm up to min(R, 100).
     """

@@ -112,11 +112,11 @@ def _distinct_loss(n: int, q: int, d: int, alpha: float, w: float, own: float) -
 
 
 def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
-    """Return trials of a bound of the loss at T_test tokens: `longer` times the loss at T, or `shorter` if T_test ≤ T.
+    """Return trials of: the loss at T_test tokens is at most `longer`, or `shorter` if T_test ≤ T, times that at T.
 
     Every second trial is of a law of two random encodings, in one to three dimensions, with random matrices. The others
-    are of nearly orthonormal encodings, at which the factor is sharp up to q + 1/2. The layers attend to Z or to
-    [Z, z_query].
+    are of nearly orthonormal encodings, at which `longer` is sharp up to a factor of q + 1/2. The layers attend to Z or
+    to [Z, z_query].
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -166,10 +166,10 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
 
 
 def _mean_loss(E: Array, M: Array, q: int, d: int, random: "Generator", chance: float, query: bool) -> float:
-    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets, with the last token with probability `chance`.
+    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets that have the last token with this probability.
 
-    All subsets with the last token have the same sum, and so have all without it, as the logits are those of three
-    kinds of tokens; some of each kind are drawn.
+    All subsets with the last token have the same sum, and so have all without it, because a logit depends only on
+    whether its token is selected, another, or the last. Some subsets of each kind are drawn.
     """
     import numpy as np
 

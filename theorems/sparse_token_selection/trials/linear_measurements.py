@@ -2,8 +2,8 @@
 
 A measurement is a linear combination of the entries x_ib of the tokens; X is T×d here. Measurements are held as an
 orthonormal basis U of their span, Td×m, or of the rest of the space (the orthogonal complement) if that basis has
-fewer columns. Given y, the target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q; the measurements do not determine its
-part in the rest.
+fewer columns. Given y, the target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q; the part of u ⊗ e_b in the rest adds a
+number that the measurements do not determine.
 """
 
 import math
@@ -80,7 +80,7 @@ class Task:
         return np.linalg.qr(columns)[0]
 
     def sums_first(self) -> Array:
-        """Return the basis of sums of coordinates over all tokens, and then of orthogonal contrasts."""
+        """Return the basis if sums of coordinates over all tokens are measured first, and then orthogonal contrasts."""
         import numpy as np
         from scipy.fft import idct
 

@@ -23,7 +23,7 @@ _SMOOTH, _TOLERANCE, _MOST_VELOCITIES = 0.01, 1e-8, 30_000
 
 @dataclass(frozen=True)
 class Reached:
-    """A state of a run, and the step at which it is reached, to within 1, as a curve joins the steps."""
+    """A state of a run, and the step, to within 1, at which the curve that joins the steps reaches it."""
 
     step: float
     state: State
@@ -75,12 +75,12 @@ def smooth(move: Move, start: State) -> Reached:
 
 
 def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, last_step: float = 1e30) -> list[Reached]:
-    """Return the first zeros of some functions of the state along the run; they are given in the order of these zeros.
+    """Return the states at the marks' first zeros along the run, in the order of the marks, which is that of the run.
 
     The curve through the iterates is integrated from a state where the run is smooth, in the logarithm of the step.
     `least` are the sizes of the two numbers below which their relative error does not matter.
 
-    Raises UndefinedError if a mark is not reached before the last step.
+    Raises UndefinedError if the last mark is not reached before the last step, or if the run is too stiff.
     """
 
     def event(mark: Mark) -> Callable[[float, Sequence[float]], float]:

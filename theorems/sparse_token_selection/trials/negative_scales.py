@@ -66,7 +66,7 @@ def loss(least: sp.Expr) -> "Trials":
 
 
 def lower(sign: int) -> "Trials":
-    """Return trials of L at some C ≤ 0 against its least value over C ≥ 0; for `sign` −1 with the signs exchanged."""
+    """Return trials of: L at C ≤ 0 is at least its least value over C ≥ 0; for `sign` −1 the signs are exchanged."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         sample = _sample(instance, random)

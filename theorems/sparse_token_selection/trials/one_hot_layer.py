@@ -2,9 +2,9 @@
 
 The layer is f(X, y) = V Z softmax(Zᵀ W z_query), Z = (X; I_T), z_query = (0; 1_y). At the points of Lemma 1's set the
 logits are those of W's positional block alone, so that the loss and each entry of its gradient are polynomials in X of
-degree 3 at most. Their means over X ~ N(0, 1)^{d×T} are the means over the 2Td matrices with one entry ±√(Td) and zeros
-else, which have the Gaussian moments up to the third. A permutation of the tokens changes neither the law of X nor such
-a W, so that the mean over y of a subset's gradient is the mean of its images under all permutations.
+degree 3 at most. Their means over X ~ N(0, 1)^{d×T} are the means over the 2Td matrices with one entry ±√(Td) and
+zeros elsewhere, which have the Gaussian moments up to the third. A permutation of the tokens changes neither the law of
+X nor such a W, so that the mean of the gradient over y is the mean of one subset's gradient over all permutations.
 """
 
 import math
@@ -53,7 +53,7 @@ def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tup
 
 
 def slopes(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array]:
-    """Return the means over X of a subset's slopes in V, and of Σ_k (slope in logit k) z_k, the column of that in W.
+    """Return the means over X of a subset's slopes in V, and of the column Σ_k (slope in logit k) z_k.
 
     The slope in W is this column times z_queryᵀ, and the slope in logit k is p_k ⟨V z_k − f, f − STS⟩. With sign 1 and
     |X|, |V| the sums are of the terms' sizes.
@@ -142,7 +142,7 @@ def kept(step_alpha: sp.Expr, step_C: sp.Expr) -> "Trials":
             slope_V, slope_W = over_subsets(*slopes(X, V, p, y), y)
             next_V, next_W = on_the_set(T, d, *recursion({"alpha": alpha, "C": C, "d": d, "eta": eta}))
             off = max(np.abs(V - eta * slope_V - next_V).max(), np.abs(W - eta * slope_W - next_W).max())
-            # Sums of at most 2Td + 4T terms, each rounded: by so many ulps of the sum of their sizes.
+            # Sums have at most 2Td + 4T rounded terms, and an error of at most so many ulps of the sum of their sizes.
             sizes = slopes(np.abs(X), np.abs(V), p, y, 1.0)
             size = eta * max(np.abs(part).max() for part in over_subsets(*sizes, y)) + abs(alpha) + abs(C)
             error = _EPS * (2 * T * d + 4 * T) * size
@@ -170,7 +170,7 @@ def population_loss(closed: sp.Expr) -> "Trials":
             _, _, sizes = residuals(np.abs(X), np.abs(V), p, y, 1.0)
             found, size = (np.square(of).sum() / (2 * len(X)) for of in (residual, sizes))
             (claimed,) = loss({"alpha": alpha, "C": C, "d": d, "eta": 0.0})
-            # Sums of at most 2Td² + 4T terms, each rounded: by so many ulps of the sum of their sizes.
+            # Sums have at most 2Td² + 4T rounded terms, and an error of at most so many ulps of the sum of their sizes.
             error = _EPS * (2 * T * d**2 + 4 * T) * size
             yield Trial(-abs(found - claimed), float(error), {"d": d, "alpha": alpha, "C": C})
 

@@ -37,7 +37,7 @@ class OneHotRun:
 
     @property
     def start(self) -> State:
-        """V = 0 and W = 0."""
+        """The state at V = 0 and W = 0."""
         return self.T / self.q, 0.0
 
     def odds(self, C: float) -> float:

@@ -26,7 +26,7 @@ _MOST_CELLS = 2_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """T tokens of dimension d, q of them selected, encodings of dimension D, the step size, and the attention."""
+    """T tokens of dimension d, q selected, encodings of dimension D, step size, whether the query is attended to."""
 
     T: int
     q: int
@@ -46,7 +46,7 @@ class Sizes:
         return self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q)
 
     def gradient(self, alpha: float, P: Array, R: Array, P_slope: Array, R_slope: Array) -> tuple[Array, Array]:
-        """Return the slopes in √d α and √D C: their squares add up to that of the gradient in V and W."""
+        """Return the slopes in √d α and √D C: their squares add up to the squared norm of the gradient in V and W."""
         return (
             math.sqrt(self.d) * (alpha * R - P / self.q),
             self.d / (2 * math.sqrt(self.D)) * (alpha**2 * R_slope - 2 * alpha * P_slope / self.q),

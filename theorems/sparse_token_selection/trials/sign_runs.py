@@ -1,8 +1,8 @@
 """Trials of population gradient descent on the set of Lemma 2, from zero, with the mean over drawn sign encodings.
 
-The claims are tried for the mean over a sample in place of the population mean: falls and signs within the sample's
-standard errors; limits as they are for the sample, with its P and R interpolated in C. The runs are followed for 10⁴
-single steps, and then along the curve through their iterates.
+The claims are tried for the mean over a sample in place of the population mean. Claims on falls and signs are tried
+within the sample's standard errors, and claims on limits for the sample itself, with its P and R interpolated in C. The
+runs are followed for 10⁴ single steps or more, until they are smooth, and then along the curve through their iterates.
 """
 
 import math
@@ -49,9 +49,9 @@ class Descent:
 
     @cached_property
     def later(self) -> list[Reached]:
-        """The states from `start` on, 64 while the step number grows 16-fold.
+        """The states from `start` on, 64 for each 16-fold growth of the step number.
 
-        They end where the run has settled, has reached step `_LONGEST`/η or cannot be followed farther.
+        They end once the run has settled, has reached step `_LONGEST`/η or cannot be followed farther.
         """
         states = [self.start]
         while not self._settled(states) and states[-1].step < _LONGEST / self.means.sample.sizes.eta:
@@ -65,7 +65,10 @@ class Descent:
         return states
 
     def _settled(self, states: list[Reached]) -> bool:
-        """Whether the last 16-fold changes the state by at most 1e-7, or the gradient is at most 1e-10 of the first."""
+        """Whether the state has changed by at most 1e-7 (1 + its norm) during the last 16-fold growth of the step.
+
+        A gradient of at most 1e-10 times the first one counts as settled, too.
+        """
         end = states[-1].state
         gradient = _norm(*self.means.gradient(*end))
         if len(states) > 1 and self.distance(end, states[-1 - _A_TIME].state) <= _SETTLED * (1 + _norm(*end)):
@@ -88,7 +91,7 @@ class Descent:
 
     @property
     def grows(self) -> bool:
-        """Whether |C| rises by 0.3 % while the step grows 4-fold at the end; the logarithm of 10¹⁰ rises by 6 %."""
+        """Whether |C| rises by over 0.3 % of 1 + |C| while the step grows 4-fold at the end; log 10¹⁰ rises by 6 %."""
         before, end = (abs(self.logit_scale(at)) for at in (self.seen[-2:][0], self.later[-1]))
         return end - before > 0.003 * (1 + before)
 
@@ -132,7 +135,7 @@ def _tried(descent: Descent, at: Reached) -> dict[str, float]:
 
 
 def _first_steps(sample: SignSample) -> Iterator[tuple[int, State, float]]:
-    """Yield the first steps one by one: the step, the state, and six standard errors of √D C that add up to it."""
+    """Yield each of the first steps, its state, and the sum of six standard errors of all changes of √D C before it."""
     a = c = error = 0.0
     for step in range(_FIRST_STEPS):
         yield step, (a, c), error
@@ -180,10 +183,10 @@ def falls(query: bool, factor: sp.Expr) -> "Trials":
 
 
 def vanishes(query: bool, bound: sp.Expr) -> "Trials":
-    """Return trials of Σ |∇L|² <= bound, up to 10⁴ steps and to later ones, and of a |∇L|² <= bound/n in n steps.
+    """Return trials of Σ |∇L|² <= bound over n steps and of some |∇L|² <= bound/n there, n from the smooth state on.
 
-    The later parts are integrals over the curve through the iterates, by trapezia of a width of 4 % of the step: their
-    error is taken to be 1 %, beside six standard errors of the loss over η, to which the sum is near.
+    The sum after that state is an integral over the curve through the iterates, by trapezia of a width of 4 % of the
+    step. The error is taken to be 1 % plus six standard errors of the loss divided by η: the sum is near a loss over η.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -340,7 +343,9 @@ def _least_loss(sample: SignSample, C: float) -> float:
 
 
 def geometric(query: bool, rate: Callable[[float, float, float], float]) -> "Trials":
-    """Return trials of the rate `rate(η, λ, Λ)` at the limit, by steps from states at a distance of 1e-7 to 1e-3.
+    """Return trials of the rate `rate(η, λ, Λ)`, λ and Λ the least and largest eigenvalue of the limit's Hessian.
+
+    The trials are that the rate is below 1, and steps from states at a relative distance of 1e-7 to 1e-3 of the limit.
 
     A step's derivative on the way to the limit differs from that at the limit by η times the difference of the
     Hessians: twice this product at the state is allowed for.

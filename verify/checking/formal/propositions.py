@@ -18,7 +18,7 @@ from verify.language.clause_data import FormalText
 
 _DEFINITION = re.compile(r"(?:Definition|Fixpoint|Inductive|Record)\s+([\w']+)(?![\w']).*", re.DOTALL)
 _ALWAYS = ("Inductive", "Record")
-"""Kinds of definition that others use by the names of their parts: they count as used wherever they are at hand."""
+"""Kinds of definition that others use by the names of their parts; all in the required files count as used."""
 _MORE = re.compile(r"\bwhere\b|\bmatch\b|\bwith\b")
 """Words by which a definition may define several names: `where`, before a notation, and a `with` without a `match`."""
 _OTHER = re.compile(r"(?:From|Require|Import|Export|Open Scope|Local Open Scope|Section|End|Variables?)\b.*", re.DOTALL)
@@ -125,7 +125,7 @@ def proposition_of(sources: Sources, name: str) -> Definition:
 
 
 def definitions(sources: Sources, module: str) -> Iterator[Definition]:
-    """Yield the definitions of a file, in order. Raises TheoremError for a sentence of another kind."""
+    """Yield the definitions of a file, in order. Raises TheoremError for a sentence that the file may not contain."""
     yield from (each for each in _parts(sources, module) if isinstance(each, Definition))
 
 

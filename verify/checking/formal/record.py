@@ -60,7 +60,7 @@ def _read(content: bytes) -> Any:
 
 
 def recorded(theorem: Theorem) -> Kernel:
-    """Return the accepted clauses of a theorem; none if its package is not installed, or it has no entry."""
+    """Return the accepted clauses of a theorem; none if it is not installed, or its entry is missing or outdated."""
     try:
         package = package_of(theorem.id)
     except InputError:

@@ -1,4 +1,4 @@
-"""The version of the code that computed a result; stored results, and other processes' results, must have the same."""
+"""The version of the code that computed a result; only results of the same version are put together."""
 
 import ast
 import hashlib

@@ -32,7 +32,7 @@ def _loaded(located: Located) -> Theorem:
 
 
 def loaded(theorem: Theorem | Located) -> Theorem:
-    """Return a theorem, which another process has to load first."""
+    """Return a theorem as it is, or load it if its location is given."""
     return theorem if isinstance(theorem, Theorem) else theorem.loaded()
 
 

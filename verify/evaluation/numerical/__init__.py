@@ -1,1 +1,1 @@
-"""The numerical search: a statement over arrays of points in float64, simple points, draws, and descents from them."""
+"""The numerical search: float64 values of a statement at many points (simple ones, draws, and descents from them)."""

@@ -1,4 +1,4 @@
-"""float64 over arrays of points: the arithmetic of the numerical search. No proof of anything.
+"""float64 over arrays of points: the arithmetic of the numerical search. It proves nothing.
 
 NaN stands for a missing value. Sums, products and recursions are as long as each point says, up to a limit.
 """
@@ -46,7 +46,7 @@ class Arrays:
     exp, log, sqrt, power = (staticmethod(f) for f in (np.exp, np.log, np.sqrt, np.power))
 
     def rational(self, numerator: int, denominator: int) -> float:
-        """Return p/q. Raises OverflowError for one beyond float64's range."""
+        """Return the quotient. Raises OverflowError if it is beyond float64's range."""
         return numerator / denominator
 
     def number(self, value: Any) -> Any:
@@ -62,7 +62,7 @@ class Arrays:
         return np.power(np.asarray(base, float), exponent)
 
     def head(self, name: str) -> Callable[..., Any]:
-        """Return the function that computes a head of the language. Raises UndecidedError for another."""
+        """Return the function that computes a head of the language. Raises UndecidedError for a head without one."""
         computed = _HEADS.get(name) or getattr(self, f"_{name.lower()}", None)
         if computed is None:
             raise UndecidedError(f"{name} is not computed over arrays")
@@ -125,6 +125,6 @@ class Arrays:
 
 
 def _most(count: np.ndarray) -> int:
-    """Return the largest number of steps among the points that have a value."""
+    """Return the largest number of steps that is at most `NUMERICAL.terms`, as an int >= 0; 0 if there is none."""
     few = count[np.isfinite(count) & (count <= NUMERICAL.terms)]
     return int(few.max()) if few.size and few.max() > 0 else 0

@@ -26,15 +26,16 @@ from verify.language.parameters import Parameter, Value
 from verify.language.statement import ClauseData, Statement
 
 _TINY = sp.Rational(1, 10**300)
-"""Added to the sizes that a difference is divided by."""
+"""Added to the sizes of two sides before their difference is divided by the sizes."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The values at n points: each an array of shape (n,), or (n, clauses).
+    """The scores of n points.
 
-    `violation` is 0 where the relations hold, else the sum of the relative amounts by which they do not. `absolute` is
-    each clause's margin, and `relative` the margin over the sizes of its sides; inf stands for no margin.
+    `violation`, of shape (n,), is 0 where the relations hold and the values are in their domains, else the sum of the
+    amounts by which they are not; for an equation the amount is relative to its sides. `absolute` and `relative`, of
+    shape (n, clauses), are each clause's margin, and the margin over the sizes of its sides; inf stands for no margin.
     """
 
     violation: np.ndarray
@@ -134,7 +135,7 @@ def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
 
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
-    """Return the distance of values from a parameter's domain."""
+    """Return the distances of values from a parameter's domain, plus `NUMERICAL.least` outside of it."""
     bound = parameter.minimum if parameter.minimum is not None else parameter.above
     if bound is None:
         return np.zeros(values.shape)
@@ -143,9 +144,10 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
 
 
 def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return relative and absolute margins; the margin of an equation is negative where its sides differ.
+    """Return relative and absolute margins; the margin of an equation is negative where its sides clearly differ.
 
-    Where both sides are 0 and the relation holds, the relative margin is 1, the largest: a search nearby finds nothing.
+    Where both sides are 0 and the relation holds, the relative margin is 1, the largest, because a search nearby finds
+    nothing.
     """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
@@ -162,14 +164,15 @@ def compiled(
     tick: Callable[[], None],
     conditions: Sequence[Relational] = (),
 ) -> Compiled | None:
-    """Return the clauses of a statement, specialised to words, that are about parameters and variables alone, compiled.
+    """Compile those of `clauses` that are about parameters and variables alone; `statement` is specialised to words.
 
     Points have to satisfy `conditions` besides the domain and the hypotheses. Variables, for all values of which a
     clause is claimed, are treated as free parameters. `tick` is called now and then, and may raise to end an
     evaluation.
 
-    None if there is no such clause, if a parameter that is not `fixed` is a list or has a default, or if an expression
-    is not computed over arrays, or has a number beyond float64.
+    The result is None if there is no such clause, or no parameter or variable to vary; if a parameter that is not
+    `fixed` is a list or has a default, or a variable is not as `_as_parameter` needs it; or if an expression is not
+    computed over arrays, or has a number beyond float64.
     """
     ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
     left = [*(p for p in statement.parameters if p.name not in fixed), *ranging]
@@ -191,7 +194,10 @@ def compiled(
 
 
 def _as_parameter(variable: sp.Symbol) -> Parameter | None:
-    """Return a variable as a parameter in the range of its assumptions; None if these say more than a lower bound."""
+    """Return a variable as a parameter with the same kind and lower bound.
+
+    The result is None if the variable is assumed to be more than real or an integer and, possibly, > 0 or >= 0.
+    """
     above = 0 if variable.is_positive else None
     minimum = 0 if variable.is_nonnegative and above is None else None
     signs = {"positive": True} if above == 0 else {"nonnegative": True} if minimum == 0 else {"real": True}
@@ -284,7 +290,7 @@ def _relative(relation: Any, slack: sp.Expr, statement: Statement) -> sp.Expr:
 
 
 def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any], slacks: Sequence[Any]) -> Box:
-    """Return the box of a parameter, by its domain and by the relations that are linear in it alone."""
+    """Return the box of a parameter, by its domain and by the inequalities in it alone that are linear."""
     within = domain_of(parameter)
     for relation, slack in zip(relations, slacks, strict=True):
         if slack.free_symbols != {symbol} or isinstance(relation, sp.Eq):
@@ -303,10 +309,10 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
 def _solution(
     slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol], others: sp.Tuple
 ) -> tuple[str, sp.Expr] | None:
-    """Return a parameter that an equation gives, and its value; an integer only if its factor is 1 or −1.
+    """Return a parameter in which an equation is linear, and the value that the equation gives it; else None.
 
-    Parameters whose factor is a number come first, then those in few of the other relations: for a b = 0 and a > 0 the
-    result is b.
+    The factor of an integer must be 1 or −1. A parameter whose factor is a number is preferred, then one that is in few
+    of the other relations; for a · b = 0 and a > 0 the result is b.
     """
     found: list[tuple[bool, int, str, sp.Expr]] = []
     for parameter in reversed(left):

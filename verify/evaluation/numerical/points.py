@@ -83,10 +83,10 @@ _FAR = tuple(Fraction(10) ** k * sign for k in (3, -3, 6, -6, 2, -2) for sign in
 
 
 def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[list[Fraction]]]]:
-    """Yield lattices of simple values, the simplest points first: indices of shape (n, parameters), and the values.
+    """Yield lattices of simple values, each as an array of indices of shape (n, parameters) and the values indexed.
 
-    If there are at most `most` points in all, the only lattice has all of them. There is no lattice if two values of
-    each parameter make more than `most` points.
+    The simplest points come first. If there are at most `most` points in all, the only lattice has all of them. There
+    is no lattice if two values of each parameter make more than `most` points.
     """
     every = all_values(boxes, most)
     for share in NUMERICAL.lattices if every is None else (1,):
@@ -101,7 +101,10 @@ def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[
 
 
 def all_values(boxes: Sequence[Box], most: int) -> list[list[Fraction]] | None:
-    """Return the values of each parameter, the simplest first, if they make at most `most` points; else None."""
+    """Return all values of each parameter, the simplest first.
+
+    The result is None unless all parameters are integers between two bounds and make at most `most` points.
+    """
     bounded = [(b.range.low, b.range.high) for b in boxes if b.integer]
     ends = [(math.ceil(low), math.floor(high)) for low, high in bounded if low is not None and high is not None]
     if len(ends) < len(boxes) or math.prod(high - low + 1 for low, high in ends) > most:
@@ -110,7 +113,10 @@ def all_values(boxes: Sequence[Box], most: int) -> list[list[Fraction]] | None:
 
 
 def drawn(boxes: Sequence[Box], count: int, source: np.random.Generator) -> np.ndarray:
-    """Return coordinates of drawn points, over all magnitudes and near 1: an array of shape (count, parameters)."""
+    """Return coordinates of drawn points, an array of shape (count, parameters).
+
+    About half of the points are uniform between the coordinates' ends, and the others normal around coordinate 0.
+    """
     ends = np.array([box.ends() for box in boxes])
     wide = source.uniform(ends[:, 0], ends[:, 1], (count, len(boxes)))
     near = np.clip(source.normal(0, NUMERICAL.spread, (count, len(boxes))), ends[:, 0], ends[:, 1])
@@ -128,7 +134,7 @@ def coordinates_of(boxes: Sequence[Box], points: np.ndarray) -> np.ndarray:
 
 
 def simplest_near(value: float, share: float) -> Fraction:
-    """Return the simplest number within a share of a float's size."""
+    """Return the simplest number whose distance from a float is at most `share` times the float's size."""
     exact = Fraction(value)
     reach = abs(exact) * Fraction(share)
     return simplest_between(exact - reach, exact + reach)

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-"""Recursions followed at many points at once in float64, and the margins of claims about them. No proof of anything."""
+"""Runs of recursions at many points at once in float64, and the margins of claims about them; they prove nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,17 @@ from verify.evaluation.programs import Program, compile_program
 from verify.language.clause_data import Dynamics
 
 Points = Mapping[str, np.ndarray]
-"""The values at n points, arrays of shape (n,), by the name of their symbol."""
+"""The values at n points, by the name of their symbol: arrays of shape (n,)."""
 Margins = Callable[[Points], np.ndarray]
-"""A claim's relative margins at points, in [-1, 3]: negative if it seems to fail, infinite if it has no value."""
+"""A claim's relative margins at points: in [-1, 3], negative if it seems to fail, or infinite if it has no value."""
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """A recursion, and bounds that a claim compares it with, as programs whose inputs are some names' values."""
+    """The programs of a recursion and of the bounds of a claim about it.
+
+    The programs of the recursion take the values of the names in `fixed`; that of the bounds, of those in `compared`.
+    """
 
     fixed: tuple[str, ...]
     step: Program
@@ -40,9 +43,10 @@ class _Runs:
         return [np.broadcast_to(np.asarray(each, float), count) for each in values]
 
     def observed(self, points: Points, last: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Return the observable at n points, an array of shape (steps, n), NaN from the step at which a run is left.
+        """Return the observable at n points, an array of shape (steps, n); it is NaN after the end of a run.
 
-        A run is left some steps after it diverges, comes to its level, or makes its last step.
+        A run ends some steps after it diverges, comes to its level, or makes its last step. It has no steps if `last`
+        is negative.
         """
         places, columns = np.flatnonzero(last >= 0), [points[name] for name in self.fixed]
         most = int(min(NUMERICAL.run_steps, last.max(initial=0)))
@@ -79,7 +83,10 @@ def _at(values: Sequence[Any], places: np.ndarray) -> list[np.ndarray]:
 
 
 def _relative(level: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return (level − observed)/size in [-1, 1]; the size is the level's or, if that is 0, the observed value's."""
+    """Return (level − observed)/size, clipped to [-1, 1]; -1 if the observed value is not finite.
+
+    The size is |level| or, if that is 0, |observed|.
+    """
     size = np.where(level != 0, np.abs(level), np.where(observed != 0, np.abs(observed), 1.0))
     return np.where(np.isfinite(observed), np.clip((level - observed) / size, -1, 1), -1.0)
 
@@ -94,8 +101,9 @@ def reaching(
 ) -> Margins:
     """Return the margins of the claim that the observable comes down to `level`, by the step `within` if it is given.
 
-    It may not do so before the step `not_before`. With a last step the margin is the share of the steps that remain
-    when the level is reached. Without one a run is suspected if it seems to settle above the level.
+    The observable may not come down before the step `not_before`; the margin is negative if it does. If `within` is
+    given, the margin is at most the share of the steps that remain when the level is reached. Otherwise a run is
+    suspected if it seems to settle above the level.
 
     Raises
     ------
@@ -114,7 +122,7 @@ def reaching(
         if within is None:
             late, never = 1.0, _settling(seen, bound)
         else:
-            # Nothing is known of a run beyond the steps that are followed.
+            # Nothing is known about the steps of a run after those that are followed.
             late, never = _left(step, crossed, last), np.where(last < len(seen), -1.0, 1.0)
         room = np.where(first > 0, np.clip(step / first - 1, -1, 1), 1.0)
         return np.where(known, np.where(reached, np.minimum(room, late), never), np.inf)
@@ -132,16 +140,17 @@ def _first(seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return the share of the steps up to the last one that is left; negative if a level is reached after that."""
+    """Return the share of the steps 0 to `last` that is left at the crossing; negative if it comes after `last`."""
     left = (last + 1 - crossed) / (last + 1)
     return np.where(last < 0, -1.0, np.where(step <= last, left, np.maximum((last - step) / (last + 1), -1)))
 
 
 def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return margins of runs that do not reach a level: the share of the way there that they made in the second half.
+    """Return the margins of runs that do not reach a level.
 
-    The margin is small and negative if a run did not come below its start, or if it came some way and has slowed so
-    much that a geometric series of the steps to come ends above the level.
+    The margin is the share of the way left at half time that a run made in the second half of the steps. It is small
+    and negative if the run did not come below its start, or if it came some way and has slowed so much that a geometric
+    series of the falls to come ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))
@@ -157,7 +166,7 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
 def staying(dynamics: Dynamics, reached: sp.Expr, level: sp.Expr, names: frozenset[str], arrays: Arrays) -> Margins:
     """Return the margins of the claim that once the observable is at most `reached` it is at most `level`.
 
-    They are above 1 if the observable does not come down to `reached`. Raises as `reaching`.
+    The margins are above 2 if the observable does not come down to `reached`. Raises as `reaching`.
     """
     runs = _runs(dynamics, (reached, level), names, arrays)
 

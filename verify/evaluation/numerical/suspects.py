@@ -1,6 +1,6 @@
 """Instances at which a clause seems to fail, or comes nearest to failing: from lattices, draws, and descents.
 
-The search confirms suspects of float64 in rigorous arithmetic.
+These suspects come from float64; the search for counterexamples confirms them in rigorous arithmetic.
 """
 
 import random
@@ -36,9 +36,9 @@ Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
 
 @dataclass(frozen=True)
 class Suspect:
-    """An instance at which a clause may fail; `silent` if it has no value in float64.
+    """An instance at which a clause may fail; `silent` if the clause has no value there in float64.
 
-    `point` has the values of variables, if the claim is for all values of variables.
+    `point` has the values of the variables for all values of which the clause is claimed, if there are any.
     """
 
     instance: dict[str, Value]
@@ -53,7 +53,8 @@ def suspects(
     """Yield instances at which a clause seems to fail, then the nearest misses, and some at which it has no value.
 
     It yields nothing if a parameter that is not fixed is a list or has a default, or if no clause can be computed over
-    arrays. At most `most` points are evaluated; `tick` is called now and then, and may raise to end the search.
+    arrays. No new points are drawn once `most` have been evaluated. `tick` is called now and then, and may raise to end
+    the search.
     """
     free = [p for p in statement.parameters if p.words and p.name not in fixed]
     choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
@@ -87,10 +88,10 @@ def points_against(
 
 @dataclass
 class _Numerical:
-    """The search at one choice of words, with at most `most` points, and its findings for each clause.
+    """The search at one choice of words, with about `most` points, and its findings for each clause.
 
-    `best` has the points from which descents start, `nearest` the least relative margin in scope and its point, and
-    `silent` points at which the clause has no value in float64.
+    By the clause's place, `best` has the points from which descents start, `nearest` the least relative margin in scope
+    with its point, and `silent` points in scope at which the clause has no value in float64.
     """
 
     read: Compiled
@@ -105,7 +106,7 @@ class _Numerical:
     def suspects(self) -> Iterator[Suspect]:
         """Yield suspects from each way in turn, then nearest misses, then points at which a clause has no value.
 
-        If equations give all values, there is one point.
+        If equations give the values of all parameters, the only point is a suspect for every clause.
         """
         if not self.read.boxes:
             yield from (self._suspect(i, each) for i in range(len(self.read.labels)) for each in self._instances([[]]))
@@ -194,7 +195,7 @@ class _Numerical:
                 yield from self._among(values_at(boxes, np.clip(around + moved, ends[:, 0], ends[:, 1])))
 
     def _among(self, points: np.ndarray) -> Iterator[Found]:
-        """Yield instances near those of the points at which a clause seems to fail, the simplest first."""
+        """Yield, for each clause, simple instances near the points at which it seems to fail, the simplest first."""
         scores = self._scores(points)
         for clause in range(len(self.read.labels)):
             points_failing = _smallest_first(points[self._failing(scores, clause)])[: NUMERICAL.confirmed]
@@ -220,7 +221,7 @@ class _Numerical:
             self.silent.setdefault(clause, []).extend(points[places])
 
     def _near_misses(self) -> Iterator[Found]:
-        """Yield a simple instance near each clause's least relative margin, with a margin that is hardly larger."""
+        """Yield, for each clause, a simple instance near its nearest miss, with a margin that is hardly larger."""
         for clause, (least, point) in self.nearest.items():
 
             def near(points: list[list[Fraction]], clause: int = clause, least: float = least) -> list[list[Fraction]]:
@@ -261,9 +262,10 @@ class _Numerical:
         yield from ((clause, each) for each in self._simplest(point, failing))
 
     def _simplest(self, point: np.ndarray, kept: Kept) -> Iterator[dict[str, Value]]:
-        """Yield an instance around a point that `kept` keeps; its numbers are exchanged for simpler ones one by one.
+        """Yield an instance near a point, such that `kept` keeps it; yield nothing if none is found.
 
-        If runs are followed no numbers are exchanged: it is the simplest instance around the point.
+        It is the simplest such instance found by rounding. If no clause is about a recursion, its numbers are then
+        exchanged for simpler ones, one by one.
         """
         boxes = self.read.boxes
         found = next(iter(kept(self._rounded(point))), None)
@@ -284,7 +286,7 @@ class _Numerical:
         yield from self._instances([found])
 
     def _starts(self, clause: int) -> list[np.ndarray]:
-        """Return the best points in turn by both margins, each once."""
+        """Return the best points, each once: by relative and by absolute margin in turn."""
         seen, starts = set[bytes](), list[np.ndarray]()
         for point in self.best.get(clause, ()):
             if point.tobytes() not in seen:

@@ -20,7 +20,7 @@ from verify.formal.kernel.packages import asked, compiled, options
 from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
 
 _CHECKS = "rocq_checks", "RocqChecks"
-"""The folder of the files that check that each proof has its proposition as type, and its name in Rocq."""
+"""The folder of the files that check that each proof has its proposition as type, and the folder's name in Rocq."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ def exported_again(theorem: Theorem, refused: Collection[str]) -> str:
 
 
 def compile_texts(theorem: Theorem, folder: Path) -> tuple[Sources | None, str]:
-    """Compile the files of a theorem's formal texts below a folder; return them, and why Rocq refuses one."""
+    """Compile the files of a theorem's formal texts below a folder.
+
+    Return the files, None if there are no formal texts, and Rocq's refusal, "" if there is none.
+    """
     texts = theorem.statement.formal
     if not texts:
         return None, ""

@@ -52,13 +52,16 @@ Change: TypeAlias = Callable[[Any, Collection[Any]], Any]
 
 
 def outermost(series: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """Return the terms of a sum or a product, and its symbol and ends; SymPy merges a sum of sums into one sum."""
+    """Return the term of a sum or a product, and its symbol and ends.
+
+    SymPy merges a sum of sums into one sum; its term is then the inner sum.
+    """
     function, *inner, limits = series.args
     return series.func(function, *inner) if inner else function, tuple(limits)  # pyright: ignore[reportReturnType]
 
 
 def always_computed(node: Any) -> tuple[Any, ...]:
-    """Return the parts that are always computed: a sum's ends, a recursion's count and start, a first condition."""
+    """Return the always computed parts: a sum's ends, a recursion's count and start, a first condition's sides."""
     if isinstance(node, SERIES):
         return outermost(node)[1][1:]
     if isinstance(node, Iterate):

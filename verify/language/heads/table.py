@@ -9,7 +9,10 @@ import sympy as sp
 
 
 class Head(NamedTuple):
-    """A function of the language: its constructor, its number of arguments (None: no limit), and its meaning."""
+    """A function of the language.
+
+    `make` constructs it from `least` to `most` arguments (None: no limit). `written` is its form, `says` its meaning.
+    """
 
     make: Callable[..., Any]
     least: int
@@ -58,7 +61,7 @@ FUNCTIONS: Mapping[str, Head] = {
         "the first whose comparison holds; the others need no value; the last has True",
     ),
 }
-"""The functions by name. `Sum`, `Product` and `Piecewise` have arguments that are tuples; `Limit` binds its second."""
+"""The functions by name. `Sum`, `Product` and `Piecewise` take tuples as arguments; `Limit` binds its second."""
 ALIASES: Mapping[str, str] = {"Abs": "abs"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),

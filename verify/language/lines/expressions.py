@@ -25,9 +25,9 @@ from verify.language.parameters import LARGEST_EXPONENT, LONGEST_NUMBER, MOST_DI
 LONGEST = 2000
 """Maximum number of characters of a line."""
 _DEEPEST = 150
-"""Maximum depth of an expression's parts inside one another; each term of a sum adds one."""
+"""Maximum nesting depth of an expression; each term of a sum adds one."""
 _LARGEST_FACTORIAL = 500
-"""Largest number in a factorial or binomial that is written out."""
+"""Largest number that may be an argument of a factorial or a binomial."""
 _LONGEST_ROOT = 60
 """Maximum number of digits of a number under a root, which SymPy factors."""
 
@@ -75,7 +75,7 @@ class Part:
         return tree
 
     def error(self, node: ast.AST | None, why: str) -> InputError:
-        """Return the error that refuses a node, with the node's column."""
+        """Return the error that refuses a node, with its column, or the part, with the part's column."""
         column = self.column
         if isinstance(node, ast.expr):
             # Python counts bytes, and counts the parenthesis put before the text.
@@ -163,7 +163,7 @@ def relations(part: Part, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
     part
         The text.
     symbols
-        By name, the symbols that it may use.
+        The symbols that the part may use, by name.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Sym
 
 
 def _refuse_long(part: Part, node: ast.Call, arguments: Sequence[sp.Expr]) -> None:
-    """Raise InputError for a factorial or a binomial of numbers that has no value, or is long."""
+    """Raise InputError if an argument of a factorial or binomial is a fraction, too large or (the first) negative."""
     numbers = [argument for argument in arguments if isinstance(argument, sp.Rational)]
     if any(number.q != 1 or number > _LARGEST_FACTORIAL for number in numbers):
         raise part.error(node, f"a number in it must be an integer up to {_LARGEST_FACTORIAL}")
@@ -304,7 +304,7 @@ def _limit(part: Part, node: ast.Call, head: Head, symbols: Mapping[str, sp.Symb
 
 
 def _pieces(part: Part, node: ast.Call, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
-    """Return pieces, the last of which holds otherwise."""
+    """Return a Piecewise, whose last piece has the condition True."""
     pieces: list[tuple[sp.Expr, sp.Basic]] = []
     for place, piece in enumerate(node.args, 1):
         if not (isinstance(piece, ast.Tuple) and len(piece.elts) == 2):

@@ -133,7 +133,7 @@ class _Rule:
 
 
 def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict[str, _Domain]:
-    """Return the domain of each name that is a parameter, in the order in which they occur."""
+    """Return the domain of each parameter, in the order in which the names occur; a recursion's `t` comes last."""
     written = [parts["claim"], *(part for rule in rules for part in (rule.start, rule.step))]
     written += [parts["if"]] if "if" in parts else []
     domains = dict(_domains(parts["for"])) if "for" in parts else {}

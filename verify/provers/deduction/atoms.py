@@ -63,7 +63,7 @@ class Atoms:
         return self.folded(self.of(expression))
 
     def folded(self, value: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-        """Return numerator and denominator of an expression in atoms, in which no root has its order as a power."""
+        """Return numerator and denominator of an expression in atoms, with powers of roots below their orders."""
         while True:
             above, below = map(sp.expand, sp.fraction(sp.together(value)))
             parts = [self._folded_once(part) for part in (above, below)]
@@ -146,7 +146,10 @@ class Atoms:
         return self._factorial(n) / (self._factorial(k) * self._factorial(n - k))
 
     def apart(self, value: sp.Expr) -> tuple[sp.Expr, int]:
-        """Return an integer without its constant term, and that term. Raises NoAtomError if it may be no integer."""
+        """Return an integer without its constant term, and that term.
+
+        Raises NoAtomError if it may be no integer, or if the term is large and not the only one.
+        """
         terms = [term.as_coeff_Mul() for term in sp.Add.make_args(sp.expand(value))]
         if not all(share.is_Integer and (m == 1 or self._counts(m)) for share, m in terms):
             raise NoAtomError(str(value))
@@ -334,7 +337,10 @@ class Atoms:
 
 
 def _primes(argument: sp.Expr) -> dict[int, int]:
-    """Return the small primes in a positive rational, the rest above and below, and their powers; {} for another."""
+    """Return the factors of a positive rational and their powers; {} for any other expression.
+
+    The factors are the primes below 100, and the rests of the numerator and of the denominator.
+    """
     if not argument.is_Rational or argument <= 0:
         return {}
     parts = dict[int, int]()

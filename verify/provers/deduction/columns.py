@@ -80,7 +80,10 @@ class Columns:
                 self.most[i] = max(self.most[i], root[0])
 
     def _root(self, place: int) -> tuple[int, Any] | None:
-        """Return the order and the base of a root, None for a base that is no polynomial; None for another symbol."""
+        """Return the order and the base of a root; None for a symbol that is no root.
+
+        The base is None if it is no polynomial.
+        """
         kind, base, order = self.keys.get(self.symbols[place], ("", None, 0))
         if kind != "root":
             return None
@@ -90,7 +93,7 @@ class Columns:
             return int(order), None
 
     def _folded(self, polynomial: Any) -> Any:
-        """Return a polynomial with no root to the power of its order; 0 if that takes a base that is no polynomial."""
+        """Return a polynomial with powers of roots below their orders; 0 if a base needed for this is no polynomial."""
         for i, root in enumerate(self.roots):
             if root is None or not polynomial or polynomial.degree(self.ring.gens[i]) < root[0]:
                 continue
@@ -199,7 +202,7 @@ class Columns:
             yield from islice(_within(most, degree), PROGRAM.columns)
 
     def _roots(self) -> Iterator[Any]:
-        """Yield sums of two monomials whose squares fit: with coefficients ±1, and to complete a square in the goal."""
+        """Yield sums of two monomials whose squares fit: with coefficients ±1, or such that they complete a square."""
         half = [k for k in self._monomials(self.degree // 2) if self._fits(_Part(self._folded(self.ring({k: 1}) ** 2)))]
         half = half[: PROGRAM.monomials]
         for i, one in enumerate(half):

@@ -29,7 +29,8 @@ class Column:
     free
         Whether it is 0 at all of them, so that its coefficient may have either sign.
     says
-        Its parts: the monomial, the facts, and the root or None. `Columns.in_symbols` writes out those of `Columns`.
+        Its origin. In a column of `Columns`: the monomial, the facts, and the root or None; `Columns.in_symbols` writes
+        the monomial and the root as expressions.
     """
 
     polynomial: Polynomial
@@ -59,7 +60,7 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
     bounds: list[tuple[float | None, float | None]] = [(None, None) if c.free else (0, None) for c in columns]
     costs, most = [0.0 if c.free else 1.0 for c in columns], {}
     if strict:
-        # One more unknown is maximal: it is at most 1 and at most the sum of the coefficients of the strict columns.
+        # One more unknown is maximized: it is at most 1 and at most the sum of the coefficients of the strict columns.
         matrix, bounds, costs = (
             hstack([matrix, coo_array((len(rows), 1))]),
             [*bounds, (0, 1)],
@@ -76,7 +77,7 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
 
 
 def _exactly(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return the coefficients as rationals; that of a column that depends on columns before it is 0.
+    """Return rational coefficients, or None; a column that depends linearly on columns before it gets coefficient 0.
 
     If the goal is 0 and the sum has to be strict, the first strict column has coefficient 1.
     """

@@ -46,7 +46,7 @@ class Instances(Values):
     """Instances of known facts."""
 
     def _instance(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
-        """Return the scope with an instance of a known fact; None if it is not seen to have a value."""
+        """Return the scope with an instance of a known fact; None if the signs or values that it needs are not seen."""
         try:
             self.atoms.prepare(*of)
             u = self.atoms.of(of[0])
@@ -160,7 +160,7 @@ class Instances(Values):
             yield "exp", [sp.log(v) - u]
 
     def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
-        """Return for each integer exponent the bases of its powers that are seen to be ≥ 0."""
+        """Return, for each integer exponent in the expressions, the bases that have it and that are seen to be ≥ 0."""
         inside = set().union(*(self.atoms.of(e).free_symbols for e in expressions))
         keys = sorted((self.atoms.keys[s] for s in inside if s in self.atoms.keys), key=str)
         found: dict[sp.Expr, list[sp.Expr]] = {}

@@ -37,7 +37,7 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """The limits of one linear program."""
+    """The limits of linear and semidefinite programs."""
 
     columns: int = 6000
     """The most columns of a program: with twice as many it takes seconds, and finds hardly more."""
@@ -50,9 +50,9 @@ class ProgramLimits:
     program: int = 500
     """The work that a semidefinite program counts as, in columns."""
     few: int = 2
-    """The most symbols with which products of facts are tried before a semidefinite program."""
+    """The most symbols of a goal for which products of facts are tried before a semidefinite program."""
     roots: int = 3
-    """The most roots with which products of facts are tried before the roots are isolated."""
+    """The most roots in a goal for which products of facts are tried before the roots are isolated."""
     paired: int = 6
     """The most weights whose products of two are used as weights too."""
     fine: int = 4
@@ -86,7 +86,7 @@ class ChainLimits:
     slopes: int = 40
     """The most slopes that are tried from one start."""
     branches: int = 3
-    """The most divisors that are tried between two slopes; 1 counts as one."""
+    """The most divisors that are tried between two slopes; the divisor 1 is counted, too."""
     points: int = 40
     """The number of points at which a slope is computed, to see whether it is negative somewhere."""
     least: int = 5

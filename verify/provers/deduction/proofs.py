@@ -4,7 +4,8 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The proof of a relation by a deduction, from the bounds of the domain and the hypotheses that it needs.
 
-The search ends when a proof is found or its work is spent. If the time is over before, it raises OutOfTimeError.
+The search ends when a proof is found, nothing is left to try, or its work is spent. If the time is over before, it
+raises OutOfTimeError.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,10 +37,10 @@ def deduction_proof(
     *,
     hypotheses: bool,
 ) -> Proof | None:
-    """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
+    """Return the proof of a relation for all parameters, of kind "deduction", or None; cached.
 
-    `work` is the number of columns that all its linear programs may have together. `conditions` are supposed besides
-    the domain.
+    `work` is the number of columns that all its linear programs may have together. The domain and the
+    `conditions` are supposed, and the hypotheses if `hypotheses`.
     """
     parametric = [h.relation for h in statement.hypotheses if h.relation is not None]
     known, first = [*statement.domain, *parametric, *conditions], len(statement.domain)
@@ -83,7 +84,7 @@ def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
 
 
 def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[int, tuple[sp.Expr, Relation]]:
-    """Return the facts without the longest, so that all together have at most some operations."""
+    """Return the shortest facts that together have at most `most` operations, without those with long numbers."""
     left, kept = most, set[int]()
     for i in sorted(facts, key=lambda i: facts[i][0].count_ops()):
         left -= facts[i][0].count_ops()
@@ -134,7 +135,7 @@ def _without_limits(expression: sp.Expr) -> sp.Expr | None:
 
 
 def _is_long(expression: sp.Expr) -> bool:
-    """Whether a number in an expression, or a power, has very many digits."""
+    """Whether an expression has a number of very many digits, or a very high power."""
     numbers = [n for e in expression.atoms(sp.Rational) for n in (e.p, e.q)]
     powers = [abs(p.exp) for p in expression.atoms(sp.Pow) if p.exp.is_Integer]
     return max(map(int.bit_length, map(int, numbers)), default=0) > SEARCH.bits or max(powers, default=0) > SEARCH.power

@@ -62,7 +62,7 @@ class Scope:
 
     @cached_property
     def known(self) -> dict[Canonical, bool]:
-        """The facts' numerators, and whether they are > 0."""
+        """The numerators of the facts that are inequalities, and whether each is > 0."""
         found: dict[Canonical, bool] = {}
         for fact in self.facts:
             if fact.relation != "Eq":
@@ -111,7 +111,7 @@ class Scope:
             return False
 
     def shown(self, expression: sp.Expr, *, strict: bool) -> bool:
-        """Whether the re-check sees the sign of a quotient in atoms by itself."""
+        """Whether the re-check sees by itself that a quotient in atoms is ≥ 0, or > 0 if `strict`."""
         try:
             above, below = sp.fraction(sp.together(expression))
             if not strict and self._at_least(sp.expand(above), strict=False):
@@ -135,7 +135,7 @@ class Scope:
         return sign
 
     def _turned_by_facts(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial that is divided by a fact of several terms; 0 if it is not seen."""
+        """Return the sign of a polynomial that is divisible by a fact > 0 of several terms; 0 if it is not seen."""
         for fact in self.facts:
             if fact.relation == "Gt" and fact.above.is_Add and fact.above.free_symbols <= polynomial.free_symbols:
                 quotient, rest = sp.div(polynomial, fact.above)
@@ -157,7 +157,7 @@ class Scope:
         return positive or not strict
 
     def fraction(self, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return numerator and denominator > 0 of an expression, in atoms; None if the sign is not seen."""
+        """Return numerator and denominator > 0 of an expression, in atoms; None if the latter's sign is not seen."""
         return self.positive_fraction(*self.atoms.fraction(expression))
 
     def positive_fraction(self, above: sp.Expr, below: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
@@ -241,7 +241,7 @@ class Scope:
         return sorted(found, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
 
     def _relevant(self, above: sp.Expr) -> list[Fact]:
-        """Return the facts that share a symbol with the goal, or with such a fact; all facts if the goal has none."""
+        """Return the facts without symbols, and those linked to the goal by shared symbols; all if it has no symbol."""
         reached, chosen, left = set(self._symbols([above])), list[Fact](), list(self.facts)
         while new := [f for f in left if not f.above.free_symbols or f.above.free_symbols & reached]:
             chosen += new

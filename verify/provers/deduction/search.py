@@ -4,7 +4,8 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The search for a deduction: sums, means and squares first, then facts about functions, inductions, slopes and cases.
 
-The search ends when a proof is found or its work is spent. If the time is over before, it raises OutOfTimeError.
+The search ends when a proof is found, nothing is left to try, or its work is spent, which raises SpentError. If the
+time is over before, it raises OutOfTimeError.
 """
 
 import math
@@ -265,7 +266,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
     ) -> Tree | None:
         """Return a proof by a sum, direct or by contradiction, with instances of known facts of the goal's functions.
 
-        After a proof is found, it is sought again `among` the instances that it uses only.
+        After a proof is found, it is sought again with only those instances, `among`, that it uses.
         """
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in self._instances(scope, goal.expression) if among is None else among:
@@ -333,7 +334,10 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
 
     def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
-        """Whether a goal holds, up to rounding, at all points that are drawn and at which the facts hold."""
+        """Whether a goal holds, up to rounding, at all points that are drawn and at which the facts hold.
+
+        True if this cannot be tested, or if a fact is an equation.
+        """
         if any(fact.relation == "Eq" for fact in scope.facts):
             return True
         if goal.expression.has(sp.floor, sp.ceiling):

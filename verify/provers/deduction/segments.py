@@ -100,7 +100,7 @@ class Segments(Instances, ABC):
     def _by_concavity(
         self, scope: Scope, goal: Goal, symbol: sp.Symbol, symbols: Sequence[sp.Symbol], depth: int
     ) -> Tree | None:
-        """Return a proof on a segment between two bounds of a symbol, in which the goal is concave.
+        """Return a proof on a segment between two bounds of a symbol, on which the goal is concave.
 
         The bounds are numbers if `symbols` is empty.
         """

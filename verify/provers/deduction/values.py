@@ -75,7 +75,7 @@ class Values:
         return scope.with_fact(expression, relation)
 
     def _needs(self, expression: sp.Expr) -> Iterator[tuple[sp.Expr, str]]:
-        """Yield each base and argument in an expression that needs a sign to have a value, inner ones first."""
+        """Yield each part that must have a sign for an expression to have a value, and that sign; inner parts first."""
         for part in computed(expression):
             if isinstance(part, sp.tan):
                 yield sp.cos(part.args[0]), "nonzero"
@@ -106,7 +106,8 @@ class Values:
     def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
         """Return an expression with those choices made that are seen to be decided, and the next choice, if any.
 
-        The next choice is an expression whose sign decides it, and whether the sign 0 is a case of its own.
+        A choice is an absolute value, a sign, a maximum, a minimum or a piecewise expression. The next choice is given
+        by an expression whose sign decides it, and by whether the sign 0 is a case of its own.
         """
         for part in computed(expression):
             if isinstance(part, sp.Abs | sp.sign | sp.Max | sp.Min | sp.Piecewise):

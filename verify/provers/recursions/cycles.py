@@ -1,8 +1,8 @@
 """An attracting cycle as an invariant set: a certificate that a recursion's observable never comes down to a level.
 
 The run is followed in balls into a small ellipsoid z̃ + B u, |u| ≤ r, around a point z̃ of the cycle. The columns of B
-are the directions in which the cycle attracts. There the map f is enclosed by its mean-value form. With c_j the images
-of z̃, M_j the product of the enclosed Jacobians with B, and K the period,
+are the directions in which the cycle attracts. On this set the map f is enclosed by its mean-value form. With c_j the
+images of z̃, M_j the product of the enclosed Jacobians with B, and K the period,
 
     f^j(z̃ + B u) ∈ c_j + M_j u,   and the set is kept if |B⁻¹(c_K − z̃)| + ‖B⁻¹ M_K‖ r ≤ r.
 
@@ -36,7 +36,7 @@ LONGEST_PERIOD = 8
 _SETTLED = 10_000
 """Number of steps after which a run has to be near its cycle."""
 _LATEST = 50_000
-"""The last step at which the run may enter the set."""
+"""The last step of the run in float64 at which its entry into the set is sought."""
 _BITS = 192
 """Bits of the balls that enclose the images of the set."""
 _ENTRY_BITS = 2**15
@@ -55,10 +55,10 @@ QUICK_CONTRACTION = 0.98
 
 @dataclass(frozen=True)
 class Cycle:
-    """A set that a run enters at `entered_at` and never leaves, on which the observable is ≥ `lowest` > the level.
+    """A set that a run enters at step `entered_at`; from then on the observable is ≥ `lowest` > the level.
 
-    `centre` (n numbers), `axes` (n×n, its columns the directions B) and `radius` describe it; `period`
-    steps of the recursion map it into itself.
+    `centre` (n numbers), `axes` (n×n, its columns the directions B) and `radius` describe the set; `period` steps of
+    the recursion map it into itself.
     """
 
     period: int
@@ -114,8 +114,8 @@ def approximate_cycle(
 ) -> tuple[int, np.ndarray, np.ndarray] | None:
     """Return, in float64, the period, a point of the cycle (n,), and the directions in which it attracts (n, n).
 
-    Newton's method starts at the run's state after 10 000 steps. None if it finds no cycle that contracts by the factor
-    `contraction` in a period.
+    Newton's method starts at the run's state after 10 000 steps. None if the run ends before, or no cycle is
+    found that contracts by the factor `contraction` in a period.
     """
     if any(expression.has(sp.Derivative, sp.Subs) for expression in _jacobian(dynamics)):
         # A primitive has no derivative in the language.
@@ -137,7 +137,7 @@ def approximate_cycle(
 
 
 def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[tuple[float, ...]]:
-    """Return the run's states in float64 while it is finite and above the level, at most some steps."""
+    """Return the run's states in float64, up to step `steps`, while the observable is finite and above the level."""
     try:
         advance, start = bind_recursion(dynamics, values, Float64())
         state, states = tuple(float(x) for x in start), []
@@ -187,7 +187,7 @@ def _fixed_point(advance: Steps, slopes: Steps, state: np.ndarray, period: int) 
 
 
 def _real(eigenvalues: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return real directions: eigenvectors, and real and imaginary parts of a complex pair's."""
+    """Return real directions: real eigenvectors, and for each complex pair the real and imaginary parts of one."""
     pairs = zip(eigenvalues, vectors.T, strict=True)
     return np.array([vector.real if value.imag >= 0 else vector.imag for value, vector in pairs]).T
 
@@ -232,8 +232,11 @@ def _certify(
 def _enter(
     dynamics: Dynamics, level: Fraction, values: Values, expected: int, inside: Callable[..., bool], deadline: float
 ) -> tuple[int, Passage] | None:
-    """Follow the run in balls, above the level, to a step near the expected one at which it is inside."""
-    # Where a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit a step on the way in.
+    """Return a step, the expected one or a later one, at which the run is certified to be inside the set; or None.
+
+    The second result is the passage to the expected step. The observable is above the level at each step.
+    """
+    # If a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit a step on the way in.
     bits = {"first_bits": max(128, expected // 3), "last_bits": _ENTRY_BITS}
     passage = first_passage(dynamics, level, values, deadline=deadline, last_step=expected, **bits)
     if passage.why == INTERRUPTED:
@@ -243,7 +246,7 @@ def _enter(
     with balls(passage.bits) as arithmetic:
         advance, _ = bind_recursion(dynamics, values, arithmetic)
         bound, state = arithmetic.number(level), passage.state
-        # By rounding the run in float64 may be elsewhere on the cycle.
+        # Because of rounding, the run in float64 may be at another point of the cycle.
         for count in range(expected, expected + _LATEST // 10):
             observed, *following = advance(*state)
             if not observed > bound or time.monotonic() > deadline:
@@ -276,6 +279,6 @@ def _exact(array: np.ndarray) -> Any:
 
 
 def _rounded_down(value: Fraction, level: Fraction) -> Fraction:
-    """Return a short rational below the value and above the level, when there is one."""
+    """Return a short rational at most the value and above the level; the value itself if there is none."""
     short = Fraction(math.floor(value * 10**12), 10**12)
     return short if short > level else value

@@ -2,9 +2,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs about all states of a recursion: it falls to a level for all parameters, or stays above one at an instance.
+"""Proofs about all states of a recursion.
 
-Relations between a state, the next one and the level are deduced; `verify/rechecker/kinds/states.py` says which.
+The observable comes down to a level for all parameters, or stays above a level at an instance.
+
+`verify/rechecker/kinds/states.py` says which relations between a state, the next one and the level are deduced.
 """
 
 from collections.abc import Iterator, Sequence
@@ -64,7 +66,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class _Extended:
-    """Stands in for a statement in a search: that of a recursion's clause, or none, with the states as parameters."""
+    """Stands in for a statement in a search: it adds the states to the parameters of `statement`, if that is given."""
 
     dynamics: Dynamics
     level: sp.Expr
@@ -100,7 +102,7 @@ class _Deduced:
     def of(
         dynamics: Dynamics, statement: Statement | None, level: sp.Expr, work: int, *, hypotheses: bool
     ) -> "_Deduced":
-        """Return the search for a statement's parameters, or for none; the states are any real numbers."""
+        """Return the deductions from a statement's relations, or from none; the states are any real numbers."""
         known = [] if statement is None else [*statement.domain]
         said = () if statement is None or not hypotheses else statement.hypotheses
         known += [h.relation for h in said if h.relation is not None]
@@ -120,14 +122,17 @@ class _Deduced:
         return None if scope is None else self.search.prove(scope, goal, SEARCH.depth)
 
     def inside(self, goals: Sequence[Goal]) -> Scope | None:
-        """Return the scope with facts about a state; None if one is not seen to have a value."""
+        """Return the scope with facts about a state; None if a fact is not seen to have a value."""
         scope: Scope | None = self.first
         for goal in goals:
             scope = None if scope is None else self.search.with_more(scope, goal)
         return scope
 
     def keeps(self, invariants: Sequence[Goal], inside: Scope | None) -> dict[str, list[Tree]] | None:
-        """Return proofs that invariants hold at the start, and after a step from `inside`; None if one is not found."""
+        """Return proofs that invariants hold at the start, and after a step from `inside`; None if one is not found.
+
+        Under "values" are proofs that the start, and the state after a step, have values.
+        """
         found: dict[str, list[Tree]] = {"start": [], "step": []}
         ends = ((self.first, self.dynamics.initial), (inside, self.dynamics.step))
         for key, (scope, state) in zip(("start", "step"), ends, strict=True):
@@ -192,7 +197,7 @@ def _stated(kind: str, invariants: Sequence[Goal], kept: dict[str, list[Tree]]) 
 
 
 def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.Expr]:
-    """Yield amounts of the parameters alone by which the observable may fall at each step above the level."""
+    """Yield amounts, in the parameters alone, by which the observable may fall at each step above the level."""
     states = set(dynamics.state)
     ratio = sp.cancel(sp.together(fall / dynamics.observable))
     if not ratio.free_symbols & states:
@@ -202,7 +207,8 @@ def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.E
         yield plain
     if dynamics.observable in states and plain.free_symbols & states == {dynamics.observable}:
         yield plain.subs(dynamics.observable, level)
-    # A state that is multiplied by c loses the share (1 - c) (1 + c) of its square; a sum of squares, the least share.
+    # A state that is multiplied by c loses the share (1 - c) (1 + c) of its square. A sum of squares loses at least the
+    # least of these shares.
     factors = [sp.cancel(sp.together(step / state)) for state, step in zip(dynamics.state, dynamics.step, strict=True)]
     if len(factors) in range(2, _MOST_FACTORS + 1) and not sp.Tuple(*factors).free_symbols & states:
         yield from (sp.factor(1 - one) * sp.factor(1 + other) * level for one, other in product(factors, repeat=2))
@@ -218,7 +224,7 @@ def _signs(dynamics: Dynamics) -> Iterator[tuple[Goal, ...]]:
 def kept_above(dynamics: Dynamics, level: Fraction, values: Values, work: int) -> Kept | None:
     """Return invariants that keep a run above a level at an instance; None if none are found.
 
-    An example is a kept ratio of at least 1, which leaves the observable above its start; another is a cycle.
+    An example is a step that multiplies each state by a factor of size at least 1; another is a cycle.
     """
     if _is_beyond(dynamics):
         return None
@@ -241,10 +247,12 @@ def _numbers(dynamics: Dynamics, values: Values) -> Iterator[tuple[sp.Symbol, Fr
 
 
 def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
-    """Yield sets that may be kept: the observable is no lower than at the start, states are farther out, or both.
+    """Yield sets that may be kept.
 
-    A state s is farther out than its start x in the direction of the first step, for all states, or if s² ≥ x², for one
-    state or all.
+    1. The observable is at least as large as at the start.
+    2. Each state is at its start or on the side of it to which the first step moves the state.
+    3. Both 1 and 2 hold.
+    4. s² ≥ x² for the start x of one state s, or for all states.
     """
     start = dict(zip(here.state, here.initial, strict=True))
     higher = Goal(here.observable - here.observable.subs(start), "Ge")

@@ -1,6 +1,6 @@
 """The arithmetic of deductions: quotients of polynomials in atoms, which are symbols and functions, and their signs.
 
-The functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
+Its functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
 such integers, with 0⁰ = 1. A base is split into factors u, each with its own power; so 2^n is an integer ≥ 1. Different
 atoms are taken as independent. An expression is read only if it is shown to have a value: a divisor or its negative
 must be positive, the argument of a logarithm positive, and that of a root ≥ 0. The sign of a polynomial is shown by a

@@ -107,12 +107,12 @@ def _exponential(field: Atoms, u: Quotient) -> Quotient:
 
 
 def _logarithm(field: Atoms, u: Quotient) -> Quotient:
-    """Log u ≤ u − 1 for u > 0."""
+    """For u > 0: log u ≤ u − 1."""
     return field.minus(u, field.plus(field.number(Fraction(1)), field.log(u)))
 
 
 def _product(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """Log(uv) = log u + log v for u, v > 0."""
+    """For u, v > 0: log(uv) = log u + log v."""
     return field.minus(field.log(field.times(u, v)), field.plus(field.log(u), field.log(v)))
 
 
@@ -138,7 +138,7 @@ def _circle(field: Atoms, u: Quotient) -> Quotient:
 
 
 def _of_a_sum(head: str, field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """Sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
+    """The sums: sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
     (sin_u, cos_u), (sin_v, cos_v) = ([field.function(f, [each]) for f in ("sin", "cos")] for each in (u, v))
     if head == "sin":
         total = field.plus(field.times(sin_u, cos_v), field.times(cos_u, sin_v))
@@ -154,7 +154,7 @@ def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
 
 
 def _signed(head: str, strict: bool, field: Atoms, u: Quotient) -> Quotient:
-    """Sin u > 0 for 0 < u < π, and cos u > 0 for −π/2 < u < π/2; where it is not strict, ≥ 0 at these ends, too."""
+    """For 0 < u < π: sin u > 0. For −π/2 < u < π/2: cos u > 0. At these ends, too, both are ≥ 0."""
     pi, is_shown = field.function("pi", []), field.is_positive if strict else field.is_nonnegative
     above = u if head == "sin" else field.plus(field.times(field.number(Fraction(1, 2)), pi), u)
     if not (is_shown(above) and is_shown(field.minus(pi, above))):
@@ -169,7 +169,7 @@ def _arctangent(turn: int, field: Atoms, u: Quotient) -> Quotient:
 
 
 def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """U − ⌊u⌋ ≥ 0 above, and ⌊u⌋ + 1 − u > 0 below."""
+    """Above, u − ⌊u⌋ ≥ 0; below, ⌊u⌋ + 1 − u > 0."""
     above = field.minus(u, field.function("floor", [u]))
     return above if turn > 0 else field.minus(field.number(Fraction(1)), above)
 

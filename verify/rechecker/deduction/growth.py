@@ -15,13 +15,13 @@ def _exponential(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
 
 
 def _logarithm(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """Log u ≤ log v + (u − v)/v for u, v > 0."""
+    """For u, v > 0: log u ≤ log v + (u − v)/v."""
     logarithms = field.minus(field.log(v), field.log(u))
     return field.plus(logarithms, field.times(field.minus(u, v), field.inverse(v)))
 
 
 def _rises(field: Atoms, u: Quotient, v: Quotient, n: Quotient) -> Quotient:
-    """U^n ≥ v^n for u ≥ v ≥ 0 and an integer n ≥ 0."""
+    """For u ≥ v ≥ 0 and an integer n ≥ 0: u^n ≥ v^n."""
     field.refuse_negative(field.minus(u, v), v)
     return field.minus(field.whole_exponent(u, n), field.whole_exponent(v, n))
 
@@ -36,7 +36,7 @@ def _three_terms(field: Atoms, u: Quotient, n: Quotient) -> Quotient:
 
 
 def _integer(field: Atoms, n: Quotient) -> Quotient:
-    """N (n − 1) ≥ 0 for an integer n."""
+    """For an integer n: n (n − 1) ≥ 0."""
     field.apart(n)
     return field.times(n, field.minus(n, field.number(Fraction(1))))
 

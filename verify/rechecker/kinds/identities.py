@@ -55,7 +55,7 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
+    """Return nodes without the parts that stay only times 0, and these parts; inside `SCOPES` none are looked for."""
     nodes, lost, terms = list(nodes), list[Node](), given.terms
     while True:
         done: dict[Node, Node] = {}

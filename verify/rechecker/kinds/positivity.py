@@ -149,7 +149,7 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
 
 
 def _exchanged(given: Given, node: Node, old: Node, new: Node) -> Node:
-    """Return the node with `new` in place of `old` wherever it occurs, outside of bound variables."""
+    """Return the node with `new` in place of `old`; a node outside `old` must not bind a symbol."""
     done: dict[Node, Node] = {old: new}
     for part in order(given.effort, [node], lambda n: n is old or n.head in SCOPES):
         if part.args and part is not old:

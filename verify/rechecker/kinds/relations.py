@@ -15,7 +15,7 @@ from .deductions import supposed
 from .runs import BITS
 
 _BALL_BITS = 256
-"""Bits of what is rational, and not computed as such."""
+"""Bits of balls for values that are not computed exactly."""
 
 
 def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:

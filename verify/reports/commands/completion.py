@@ -126,7 +126,7 @@ def _ids(kind: str) -> list[str]:
 
 
 def _values(option: Any, taken: list[str]) -> Iterable[str]:
-    """Return the values that an option may take, for the theorem that is the first of the words taken."""
+    """Return the values that an option may take; `taken[0]` names the theorem."""
     if option.name == "paper":
         return {name.partition(".")[0] for name in _ids("theorem")}
     if option.name in ("drop", "over"):

@@ -44,12 +44,12 @@ app = typer.Typer(
 _NAMED = "an id, or file.py:name, whose code is run"
 _ASSIGNMENTS = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
 _BY_PLACE: Mapping[str, Any] = {
-    "theorem": Annotated[str, typer.Argument(metavar="THEOREM", help=_NAMED)],
+    "theorem": Annotated[str, typer.Argument(metavar="THEOREM", help=f"a statement in a line, {_NAMED}")],
     "experiment": Annotated[str, typer.Argument(metavar="EXPERIMENT", help=_NAMED)],
     "given": _ASSIGNMENTS,
     "settings": _ASSIGNMENTS,
 }
-"""The arguments that are typed without a name."""
+"""The positional arguments of the commands, by the name of the verb's parameter."""
 _ALWAYS = "keep"
 """An option that is always on in a command, and off by default in Python."""
 _METAVARS = {
@@ -61,7 +61,7 @@ _METAVARS = {
 }
 """The text in the place of an option's value in the help, if the value's type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
-"""The description of a parameter in a docstring."""
+"""A parameter's name in a docstring, and its indented description."""
 
 OverGrids = Annotated[
     list[str] | None,
@@ -112,7 +112,7 @@ def _root(
         bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version and exit")
     ] = False,
 ) -> None:
-    """Take the options that come before a verb; the help of the whole is that of `app`."""
+    """Take the options that come before a verb; without a verb, print the commands to begin with."""
     if context.invoked_subcommand is None:
         typer.echo(_FIRST)
 
@@ -272,8 +272,8 @@ def progress_shown(
 def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, int | None], None] | None]:
     """Yield a callback that shows a progress bar on standard error after two seconds; None if that is not a terminal.
 
-    The callback takes the number done and the total, which is None if it is not known. The remaining time is that at
-    the pace so far, and at most the rest of the `seconds` seconds.
+    The callback takes the number done and the total, which is None if it is not known. The remaining time is
+    estimated from the pace so far, and is at most what is left of `seconds` seconds.
     """
     if not sys.stderr.isatty():
         yield None

@@ -1,4 +1,4 @@
-"""Text as a terminal shows it: in its width, with colours and marks if it has them. In a pipe it is plain."""
+"""Text for a terminal: wrapped to its width, with colours and marks if it can show them; in a pipe, text as it is."""
 
 import os
 import re

@@ -33,7 +33,7 @@ _TEXTS = {
     "ExperimentSummary": "experiment_summary_text",
     "TheoremSummary": "theorem_summary_text",
 }
-"""The functions of `reports.text` that print results as the command line does."""
+"""For each class of results, the function of `reports.text` that returns what the command line prints."""
 
 
 def short(value: object) -> str:
@@ -42,7 +42,7 @@ def short(value: object) -> str:
 
 
 def text(value: object, width: int = WIDTH) -> str:
-    """Return a value as the command line prints it, in `width` columns; any other by its `text`, or as its page."""
+    """Return a result as the command line prints it, in `width` columns; other objects by their `text()` or page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 
 def rows_of(value: Any) -> list[Row]:
-    """Return the rows: a check's clauses, a sweep's instances, or the lines of a necessity or of extended ranges."""
+    """Return a row for each clause of a check, instance of a sweep, hypothesis of a `necessity`, or extended range."""
     return list(of_kind(_ROWS, value)(value))
 
 

@@ -61,7 +61,7 @@ def document(page: Page) -> str:
 
 
 def body(page: Page) -> str:
-    """Return a page as a part of a document: a section, a paragraph for each line, and the tables."""
+    """Return a page as a part of a document: a section, a paragraph for each line, the tables, and the headline."""
     lines = [f"\\section*{{{escaped(page.title)}}}"]
     for line in page.lines:
         lines += [escaped(line), ""]
@@ -88,7 +88,7 @@ def _listed(table: Table) -> Iterator[str]:
 
 
 def _tabular(table: Table) -> Iterator[str]:
-    """Yield a table whose columns share the width by their contents, and break over pages."""
+    """Yield a table that may break over pages; its columns share the width by the lengths of their contents."""
     rows = [*table.rows, table.columns]
     widest = (max(len(_cell_text(cell)) for cell in cells) for cells in zip(*rows, strict=True))
     shares = [min(max(wide, _FEWEST), _MOST) for wide in widest]
@@ -117,7 +117,7 @@ def _cell_text(cell: Cell) -> str:
 
 
 def ascii_maths(latex: str) -> str:
-    """Return mathematics in ASCII, each letter of another script by its command."""
+    """Return mathematics in ASCII: each other letter by its LaTeX, or as `?` if that is not known."""
     return "".join(c if c.isascii() else _maths(c) or "?" for c in latex)
 
 

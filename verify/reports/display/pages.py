@@ -61,9 +61,9 @@ def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
 
 
 def formula(*sides: Any, text: str = "") -> Cell:
-    """Return an expression, or two that are equal, as a formula; `text` is its text if it is printed in another way.
+    """Return an expression, or two that are equal, as a formula; `text`, if given, replaces the formula's plain text.
 
-    If a name in it is not a word, the formula is returned as text: the printer would read such a name as LaTeX.
+    If a name in them is not a word, the formula is returned as text: the printer would read such a name as LaTeX.
     """
     read = [sp.sympify(side) for side in sides]
     said = text or " = ".join(map(text_of, read))
@@ -80,7 +80,7 @@ def _names(expression: Any) -> Iterator[str]:
 
 
 def _clause(clause: Any) -> Cell:
-    """Return a clause: a relation or an identity as a formula, any other in words."""
+    """Return a clause: a relation, or an identity without matrices, as a formula; any other clause as its text."""
     if clause.relation is not None:
         return formula(clause.relation, text=clause.text)
     if hasattr(clause, "left") and not clause.uses_matrices:

@@ -18,7 +18,7 @@ from verify.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class TheoremSummary(Shown):
-    """A theorem, and its support: its shipped certificate, its argument, and the record of Rocq's acceptance.
+    """A theorem with its standing, by its shipped certificate, its argument, and the record of Rocq's acceptance.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class TheoremSummary(Shown):
     standing
         The standing of each claim for all parameters, and the evidence at the example.
     not_formal
-        The reason why a record is not believed, if there is one.
+        The reason why the record of Rocq's acceptance does not count, or why Rocq refused a part; empty without one.
     reference
         The theorem's name on the command line; empty for a theorem without one.
 

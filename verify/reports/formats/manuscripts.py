@@ -51,7 +51,7 @@ class Manuscript:
 
 
 def manuscript(theorem: Theorem, *, seconds: float) -> Manuscript:
-    """Return the files of a theorem; if no package ships it, its standing is searched for, in `seconds` seconds."""
+    """Return the files of a theorem; if no package has it, proofs of its clauses are searched for within `seconds`."""
     summary, refuted = _summary(theorem, seconds)
     digest, known = theorem.statement.digest, summary.standing.for_all_parameters
     command = f"\\lemmascopestatement{{{theorem.id}}}{{{escaped(refuted or known.text())}}}"

@@ -33,7 +33,7 @@ from verify.runs.sweeps.diagram import Diagram, load_diagram
 from verify.runs.sweeps.sweep import SweepResult
 
 _SECONDS = 20.0
-"""Time budget of a theorem's example."""
+"""Time budget of the check of a theorem's example, in seconds."""
 _FIGURES = ("Figure", "Experiment")
 """An experiment is a paper's figure if the number of its source begins with one of these words."""
 _BUILT_ON = ("sympy", "python-flint", "numpy", "scipy", "torch", "numba", "hypothesis", "matplotlib", "networkx")
@@ -49,7 +49,10 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Known:
-    """A theorem and its results; `checked` is the check of its example, or why there is none."""
+    """A theorem and its results; `checked` is the check of its example, or why there is none.
+
+    `hypotheses` is the shipped map, and `certificate` the path and the SHA-256 of the shipped certificate.
+    """
 
     theorem: Theorem
     standing: Standing
@@ -101,8 +104,8 @@ def gathered(
     Parameters
     ----------
     full
-        Whether to reproduce the findings, search for counterexamples to the canaries, and run the comparisons and
-        all figures.
+        Whether to reproduce the findings, search for counterexamples to the canaries, and run the comparisons, all
+        figures and the whole diagrams.
     store
         The store of results of experiments and sweeps.
     entries
@@ -176,7 +179,7 @@ def _certificate(theorem_id: str) -> tuple[str, str] | None:
 
 
 def _reproduced(finding: Finding) -> Entry:
-    """Reproduce a finding in its own process, because code that the command line calls may not import it."""
+    """Reproduce a finding in its own process: this module may not import the command line, which calls it."""
     ran = subprocess.run([sys.executable, "-c", _REPRODUCE, finding.id], capture_output=True, text=True, check=False)  # noqa: S603
     try:
         failures = json.loads(ran.stdout)
@@ -194,7 +197,10 @@ def _canaries(theorem: Theorem) -> Iterable[Entry]:
 
 
 def _figure(experiment: Experiment, store: Store | None, *, full: bool) -> Ran:
-    """Return a figure: the stored run at the paper's settings, else a quick run; a slow one is made only if `full`."""
+    """Return a figure: the stored run at the paper's settings, else a stored quick run, else a new quick run.
+
+    A slow quick run is made only if `full`.
+    """
     for papers, device in ((True, "auto"), (True, "cpu"), (False, "cpu")):
         if store is not None and (result := experiment.stored(store, device=device, full=papers)) is not None:
             return Ran(experiment, with_theory(result), full=papers)

@@ -20,7 +20,7 @@ Node = str | Iterable["Node"] | None
 
 
 def tag(name: str, /, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return an element. An attribute's name loses a final _ and has - for other _; None and False leave it out."""
+    """Return an element. An attribute's name loses a final _ and has - for other _; a value None or False omits it."""
     said = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_text(str(value))}"')
         for key, value in attributes.items()

@@ -27,7 +27,7 @@ class Box:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Its width and height."""
+        """The width and the height of the box, in pixels."""
         return max(map(len, self.lines)) * _WIDTH + 2 * _PADDING, len(self.lines) * _LINE + 2 * _PADDING - 4
 
 

@@ -126,7 +126,7 @@ def findings(contents: Contents) -> Html:
 def sure(finding: Finding, claims: Collection[str]) -> list[str]:
     """Return the words for a finding's evidence that its command is expected to report, strongest first.
 
-    Only words for the whole result and for its claims count, given by their labels: a proved step does not make an
+    Only words for the whole result and for its claims count; `claims` are their labels. A proved step does not make an
     argued claim proved. A simulation's word is "simulated"; another command may report no word.
     """
     if shlex.split(finding.command)[1] == "simulate":

@@ -17,7 +17,7 @@ from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
 _LONG, _LONGEST = 400, 2000
-"""Characters of a formula's LaTeX: above the first number it opens by a click, above the second it is text too."""
+"""Lengths of a formula's LaTeX beyond which the formula opens by a click, and beyond which it is shown as text."""
 
 
 def cards(contents: Contents) -> Html:
@@ -199,7 +199,7 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _when(entries: Iterable[Entry]) -> str:
-    """Return the earliest day of some entries, as text to follow them; "" if all have just run."""
+    """Return the earliest time of some entries, as text to follow them; "" if none has a time."""
     at = min((entry["at"] for entry in entries if "at" in entry), default="")
     return f"; run on {at}" if at else ""
 

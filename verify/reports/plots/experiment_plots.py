@@ -27,7 +27,7 @@ _DIVERGING = "BrBG"
 _COLUMNS = 3
 """Maximum number of panels beside each other: three are 13.8 inches wide."""
 _LETTERS = 60
-"""Letters of a line of the settings above the panels, for each column of panels."""
+"""Maximum number of letters in a line of the settings above the panels, per column of panels."""
 _LETTERS_OF_AXIS = 38
 """Letters of a line in the label of a vertical axis; a longer label is broken."""
 _WIDTH = 4.6

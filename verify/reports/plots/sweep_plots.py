@@ -61,8 +61,9 @@ def why_no_plot(result: SweepResult) -> str:
 def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of a sweep over one or two parameters: a new one, or the one given.
 
-    Marks show the outcome at each instance, filled in scope and open out of scope. Dashed lines are the edges of the
-    hypotheses; solid lines are the edges in the theorem's `boundaries`.
+    Over two parameters, marks show the outcome at each instance; over one, each clause's margin and verdict. They are
+    filled in scope and open out of scope. Dashed lines are the edges of the hypotheses; solid lines are the edges in
+    the theorem's `boundaries`.
     """
     figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)

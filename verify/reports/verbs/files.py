@@ -26,7 +26,7 @@ def pin(
     migrate: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Pinned]":
-    """Update the files that a package ships: digests, certificates, maps of the hypotheses, and FINDINGS.md.
+    """Update the files that a package ships: catalogue, digests, certificates, maps of the hypotheses, and FINDINGS.md.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def pin(
     seconds
         Time budget per example and per hypothesis, in seconds.
     migrate
-        Only rewrite certificates of the previous version, or whose trusted modules have changed; statements and
-        proofs stay as they are.
+        Only rewrite the certificates that are of the previous version or whose trusted modules have changed; statements
+        and proofs stay as they are.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -84,7 +84,7 @@ def report(
     store
         The store of results of experiments and sweeps; none by default.
     entries
-        Entries of a pytest run in the ledger, beside the recorded ones; not used if `full`.
+        Ledger entries of a pytest run, shown beside the recorded ones; not used if `full`.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -124,12 +124,13 @@ def export(
 
     For Rocq: Statement.v, Proof.v and Check.v, which states that the two fit; a clause that is not exported is listed
     with the reason. For LaTeX: THEOREM.tex, the statement with its standing, and lemmascope.sty, whose command
-    \lemmascope{THEOREM} links to it. Clauses are proved anew where no certificate is shipped.
+    \lemmascope{THEOREM} links to it. Clauses are proved anew for Rocq if no certificate is shipped, and for LaTeX if no
+    package has the theorem.
 
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     to
         `rocq` or `latex`.
     out
@@ -219,7 +220,7 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
 def new(path: Path | str, kind: str = "inequality") -> Path:
     """Write a commented, working theorem file to start from; an existing file is not overwritten.
 
-    The claim of an argument is in words: `check` evaluates it at the example, and `prove` shows the argument.
+    In a file of kind `argument` the claim is in words: `check` evaluates it at the example, `prove` shows its argument.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""The arguments of a verb: a theorem, and values by keyword, or in a mapping if a name is also that of an option."""
+"""The arguments of a verb: a theorem, and values by keyword or in a mapping.
+
+A parameter that has the name of an option is given in the mapping.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def loaded_theorem(theorem: "Theorem | Path | str") -> "Theorem":
-    """Return a theorem that may be given by its id or `file.py:name`. Raises InputError."""
+    """Return a theorem, which may be given by its id, a statement in a line or `file.py:name`. Raises InputError."""
     from verify.checking.theorem import Theorem, load_theorem
 
     if isinstance(theorem, str | Path):
@@ -48,7 +51,7 @@ def given_values(
 
 
 def _options(verb: Callable[..., Any]) -> list[str]:
-    """Return the names of a verb's arguments that are given by keyword."""
+    """Return the names of a verb's arguments that may be given by keyword."""
     # The import takes 10 ms, and is needed only for unknown names.
     from inspect import signature
 

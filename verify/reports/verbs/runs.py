@@ -32,12 +32,12 @@ def sweep(
     tell: Callable[[int, int], None] | None = None,
     **values: Any,
 ) -> "SweepResult":
-    """Check a theorem at every instance of a grid; rows are kept in a store and reused.
+    """Check a theorem at every instance of a grid; a store, if given, keeps the rows for reuse.
 
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     over
         Values by parameter name: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence or array.
     given
@@ -167,13 +167,13 @@ def simulate(
     experiment
         An id, `file.py:name` (the file's code is run) or an `Experiment`.
     settings
-        Values by setting; one setting may have several, `"v1,v2,…"`, and is varied then.
+        Values by setting; one setting may have several, `"v1,v2,…"`: it is varied, without theory's predictions.
     seed
         Seed of the random numbers.
     device
         The device of the run: `auto`, `cpu` or `cuda`.
     full
-        Use the paper's own settings where none is given.
+        Use the paper's own values for settings that are not given.
     store
         A `Store` of results to reuse and to add to; None for none.
     jobs

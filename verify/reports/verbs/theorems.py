@@ -1,4 +1,4 @@
-"""The verbs about one theorem, and the list of them."""
+"""The verbs about one theorem, and the verbs that list theorems, experiments and the language."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def list_experiments(paper: str | None = None) -> list[dict[str, Any]]:
 def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     """Show a theorem's statement and the standing of each claim, or the settings of an experiment.
 
-    No proof is looked for of a theorem that is not pinned: that is the work of `prove`.
+    No proof is searched for, even if the theorem is not pinned; `prove` searches for one.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     Returns
     -------
     TheoremSummary | ExperimentSummary
-        With `theorem` and `standing`, or `experiment`.
+        A summary with `theorem` and `standing`, or with `experiment`.
 
     Raises
     ------
@@ -135,12 +135,12 @@ def conditions(
 ) -> "ConditionsResult":
     """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
 
-    Also shows the range beyond each hypothesis on which the claims are known to hold.
+    Also shows how far beyond each hypothesis the claims are known to hold.
 
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     given
         Values by parameter name; not all have to be given.
     **values
@@ -198,7 +198,7 @@ def check(
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     given
         Values by parameter name, such as another result's `witness`; exact numbers, or text as on the command line.
     seconds
@@ -216,7 +216,7 @@ def check(
     -------
     CheckResult
         `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance if it
-        refutes the theorem, and None out of scope, where a refuted clause has a `witness` of its own.
+        refutes the theorem, else None. A clause's own `witness` refutes that clause, also out of scope.
 
     Raises
     ------
@@ -251,12 +251,12 @@ def prove(
 ) -> "ProveResult":
     """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
 
-    A claim that Rocq's kernel accepted is formal, by the record of the theorem's package.
+    A claim is formal if the record of the theorem's package says that Rocq's kernel accepted it.
 
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     by
         Multipliers for the proof of a theorem's only claim, as in `Multipliers`: an expression or its text, by the
         label of a hypothesis. They are checked, and no other proof is looked for.
@@ -357,7 +357,7 @@ def explore(
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     given
         Values that stay fixed, by parameter name.
     drop
@@ -441,7 +441,7 @@ def necessity(
     Parameters
     ----------
     theorem
-        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+        An id, a statement in a line, `file.py:name` (the file's code is run) or a `Theorem`.
     given
         Values by parameter name; None to look for violations everywhere.
     seconds

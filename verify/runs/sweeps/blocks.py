@@ -1,7 +1,8 @@
 """Blocks of a sweep: consecutive instances of a grid, those decided in float64 kept as arrays, 8 bytes a number.
 
-A block has kinds, margins, errors and values as arrays. The heads have the parts that rows share, once. A row is made
-when it is read. An instance that float64 leaves open has the kind -1, and a row of its own in the store.
+A block has kinds, margins, errors and values as arrays. An instance's kind is the index of its head, which has the
+parts that rows share. A row is made when it is read. An instance that float64 leaves open has the kind -1, and a row of
+its own in the store.
 """
 
 import hashlib
@@ -25,15 +26,15 @@ from verify.runs.sweeps.rows import DEVICE, Effort, Point, Row
 
 _KIND, _NUMBER = np.dtype("<i2"), np.dtype("<f8")
 _HEADER = {"count": int, "seconds": float, "margins": list, "values": list, "heads": list}
-"""The fields of a block's header, with the kind of each."""
+"""The fields of a block's header, with the type of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """The instances of a grid from place `start` on and before `stop`, in the grid's order.
 
-    `axes` has float64 estimates of the values of each axis, and `digests` the values' digest, by the axis's name; both
-    are made once for all parts.
+    By the axis's name, `axes` has float64 estimates of the values of each axis of numbers, and `digests` a digest of
+    the values of each axis; both are made once for all parts.
     """
 
     grid: Grid
@@ -53,7 +54,7 @@ class Part:
         return ({**self.given, **dict(zip(names, values, strict=True))} for values in zip(*columns, strict=True))
 
     def point(self, place: int) -> Point:
-        """Return the instance at a place from 0 on."""
+        """Return the instance at a place of the part, from 0 on."""
         return {**self.given, **self.grid.point(self.start + place)}
 
     def places(self, axis: Axis) -> np.ndarray:
@@ -62,7 +63,7 @@ class Part:
         return np.unravel_index(np.arange(self.start, self.stop), sizes)[self.grid.axes.index(axis)]
 
     def numbers(self, name: str, at: np.ndarray) -> Estimate:
-        """Return a parameter's numbers at some places. Raises UndefinedError for a fixed one beyond float64's range."""
+        """Return a parameter's numbers at some places. Raises UndefinedError if it is fixed beyond float64's range."""
         for axis in self.grid.axes:
             if axis.name == name:
                 chosen = self.places(axis)[at]
@@ -126,8 +127,8 @@ class Block:
         Arrays of shape (n,) by a reported value's name: numbers, NaN for none, or truths as 0 and 1.
     heads
         The parts that rows share: `in_scope`, `outcome`, `claim`, `evidence`, `trusts`; for each clause its `label`,
-        whether it is `said` in words, and the trusts of its proof for all parameters, if it has one; the labels with
-        `margins`, and the names of the values that are `truths`.
+        whether it is `said` in words, and as `proved` the trusts of its proof for all parameters, None without one; the
+        labels with `margins`, and the names of the values that are `truths`.
     seconds
         Time per decided instance, in seconds.
     """

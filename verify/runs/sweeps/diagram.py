@@ -40,7 +40,7 @@ class Diagram:
     Raises
     ------
     TheoremError
-        For a bad id, or unless `quick` and `full` have the same two parameters.
+        For a bad id or title, or unless `quick` and `full` have the same two parameters in the same order.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Many instances at once in float64 with error estimates: a block's arrays, with the evidence `computed`.
 
 A statement is scanned if each clause is an inequality between expressions of the parameters, proved for all parameters,
-or in words, and the reported values are expressions. Estimates decide domain, hypotheses, clauses and values; a domain
-or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a clause
-seems false, is left to the exact check.
+or in words, and the reported values are made of expressions. Estimates decide domain, hypotheses, clauses and values; a
+domain or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a
+clause seems false, is left to the exact check.
 """
 
 import time
@@ -87,7 +87,10 @@ class Scan:
                         block.heads.append(head | {"truths": [n for n, read in values.items() if read.dtype == bool]})
 
     def _scopes(self, part: Part, at: np.ndarray, inputs: Sequence[Estimate]) -> np.ndarray:
-        """Return 1 for each point in scope, 0 out of scope, -1 if it is no instance or a slack is not rational."""
+        """Return 1 for each point in scope, 0 out of scope, -1 if it is no instance.
+
+        A point that the estimates leave open, and at which a slack is not rational, is -1 too.
+        """
         words = [h.varies for h in self.statement.hypotheses if h.varies]
         point = part.point(int(at[0]))
         papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
@@ -112,7 +115,7 @@ class Scan:
         return found
 
     def _scope(self, point: Point, *, papers: bool) -> int:
-        """Return whether an instance is in scope, exactly, as `_scopes` does."""
+        """Return the same number as `_scopes` for one point, decided exactly."""
         exact = Exact()
         try:
             found = self.slacks(*(exact.number(point[name]) for name in self.names))  # type: ignore[arg-type]
@@ -194,7 +197,7 @@ def _first_applying(
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
-    """Return the masks of rows where a relation holds and where that is sure; an equality never surely holds."""
+    """Return the masks of rows where a relation surely holds (never an equality), and where its truth is sure."""
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
     above, below = (left - right if upward else right - left).sign()
     return (np.zeros_like(above), above | below) if isinstance(relation, sp.Eq) else (above, above | below)

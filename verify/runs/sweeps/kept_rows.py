@@ -132,7 +132,7 @@ def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]
     """Yield the differences of a stored row from a new one of the same instance: the name, the stored and new value.
 
     Compared are `in_scope`, outcome, claim, evidence, trusts, each clause's verdict with its evidence, and the values.
-    Floats may differ by their uncertainty.
+    Floats may differ by a relative error of 2 * SWEEP.float_error.
     """
     for name in COMPARED:
         before, after = (_part(row, name) for row in (kept, computed))

@@ -12,7 +12,8 @@ class SweepLimits:
     seconds: float = 10
     # Maximum number of points of one axis, and of a whole grid: a day at a tenth of a second each.
     most_points: int = 10**6
-    # A point of a logarithmic axis is the simplest fraction within this of it, and within 1/100 of the step.
+    # Maximum relative distance of a point of a logarithmic axis, a simple fraction, from the exact point; it is also at
+    # most 1/100 of the step.
     point_distance: Fraction = Fraction(1, 10_000)
 
     # Seconds of work in a chunk: longer chunks are sent less often, and more is lost if a process dies.

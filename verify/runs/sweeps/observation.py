@@ -72,7 +72,7 @@ def observe(
     steps
         Numbers of steps after which the recursion is observed: integers >= 0, rising.
     over
-        Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
+        Values by parameter name, as in `verify.runs.sweeps.grids.grid`; empty for one instance.
     given
         Values of the other parameters that the recursion uses, except those with a default; a word that is not given
         is the paper's.

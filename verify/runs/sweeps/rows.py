@@ -1,8 +1,8 @@
 """Rows of a sweep: the result kept for one instance, as a JSON object, and its key.
 
-A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (the clauses' outcome, in
-scope or not), the clauses, the reported values, `detail` and `seconds`. If the point is not an instance of the
-statement, `outcome` and `claim` are null and `error` says why.
+A row has the instance (exact), `in_scope`, the headline `outcome`, its `evidence` and `trusts`, `claim` (the claims'
+outcome, in scope or not), the clauses, the reported values, `detail` and `seconds`. If the point is not an instance of
+the statement, `outcome` and `claim` are null and `error` says why.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from verify.runs.store import Key, settings_digest
 
 DEVICE = "cpu"
 NO_INSTANCE = "no_instance"
-"""The outcome of a point that breaks the statement's domain."""
+"""The outcome of a point that is not an instance of the statement."""
 OUTCOMES = ("verified", "refuted", "inconclusive", NO_INSTANCE)
 Row = dict[str, Any]
 Point = Mapping[str, Value]

@@ -66,8 +66,8 @@ class SweepResult(Result, Tabled, Plotted):
     """A sweep: its request, its store, and the number of rows of each kind.
 
     `replaced` counts the rows of the store that did not fit this sweep, and were computed again. `counts` has the
-    number of rows by headline, `claims` by (`in_scope`, outcome of the claims), and `evidence` by evidence; a point
-    that is not an instance counts as `no_instance`. `rows` yields the stored rows in the grid's order.
+    number of rows by headline outcome, `claims` by (`in_scope`, outcome of the claims), and `evidence` by evidence; a
+    point that is not an instance counts as `no_instance`. `rows` yields the stored rows in the grid's order.
     """
 
     theorem: Theorem
@@ -127,7 +127,7 @@ class SweepResult(Result, Tabled, Plotted):
         return kept and decoded(self.theorem, part, *kept)
 
     def left(self, part: Part, block: Block | None) -> Iterator[tuple[Point, Key, Row | None, bool]]:
-        """Yield the instances of a part that are not in its block: key, row in the store, and whether that fits.
+        """Yield the instances of a part that no block decides, each with its key, stored row, and whether the row fits.
 
         At most `SWEEP.block` rows are read at a time.
         """
@@ -191,8 +191,9 @@ def sweep(
 ) -> SweepResult:
     """Check a theorem at each instance of a grid.
 
-    If the statement compiles to NumPy, float64 with error estimates decides the instances that it can (evidence
-    `computed`, and never a refutation). All others are checked as `verify.checking.check.check` does.
+    Without `certify`, and if the statement compiles to NumPy, float64 with error estimates decides the instances that
+    it can, never as refuted. The evidence is `computed`, except for clauses that are proved for all parameters. All
+    other instances are checked as `verify.checking.check.check` does.
 
     Parameters
     ----------

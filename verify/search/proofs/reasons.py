@@ -35,7 +35,7 @@ class Reasons:
     record
         The record of the search for a deduction.
     rewritten
-        Hypotheses with a single symbol that are not linear in it, each with the equivalent bounds of the symbol.
+        Hypotheses with a single symbol in which they are not linear, each with the equivalent bounds of the symbol.
     """
 
     kinds: tuple[str, ...]
@@ -56,7 +56,7 @@ class Reasons:
         yield from (f"may help: {text}" for text in self.help())
 
     def help(self) -> Iterator[str]:
-        """Yield changes that may help, one for each obstacle that the search met."""
+        """Yield changes that may help against the obstacles that the search met; none if the clause seems to fail."""
         record = self.record
         if record.fails_at:
             return
@@ -120,7 +120,7 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
 
 
 def bounds_of(relation: Any) -> str | None:
-    """Return rational bounds equivalent to a polynomial inequality in one symbol, as text; None if there are none."""
+    """Return, as text, the rational bounds equivalent to an inequality of degree 2 to 4 in one symbol; None without."""
     x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
     if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
         return None
@@ -140,7 +140,7 @@ def bounds_of(relation: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Searched:
-    """The report of a search for a counterexample to the claims not proved that found none."""
+    """The report of a search that found no counterexample to the claims not proved."""
 
     found: ExploreResult
 

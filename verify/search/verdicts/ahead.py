@@ -36,8 +36,9 @@ class Sought:
 class Looked:
     """The findings at one instance.
 
-    `tried` is its record, `near` has the margins by which it may be a clause's nearest miss, and `refuted` is the
-    refuted clause. `degenerate` counts the clauses that were decided because their limit degenerates there.
+    `tried` is the instance's record, `near` has the margins by which the instance may be a clause's nearest miss, and
+    `refuted` is the result of the refuted clause, if any. `degenerate` counts the clauses with a limit that were
+    decided because they have no value in float64.
     """
 
     tried: Tried
@@ -121,9 +122,9 @@ def _search(sought: Sought) -> Search:
 
 
 def look_at(sought: Sought, instances: Sequence[Instance], degenerate: int, ends: float) -> list[Looked | None]:
-    """Look at instances in another process, up to the first that refutes a clause or to the time `ends`.
+    """Look at instances, in the process of a worker, up to the first that refutes a clause or to the time `ends`.
 
-    `ends` is a `time.time()`. The list has None for each instance that was not looked at.
+    `ends` is a time of `time.time()`. The list has None for each instance that was not looked at.
     """
     state, found = _search(sought), list[Looked | None]()
     state.deadline = time.monotonic() + ends - time.time()

@@ -51,7 +51,8 @@ class Judge:
     ) -> ClauseResult:
         """Decide a clause at an instance, without a proof for all parameters; `points` are those of a Question.
 
-        A refutation is more than computed only if the re-checker also finds that the hypotheses hold.
+        The evidence of a refutation is stronger than "computed" only if the re-checker also finds that the hypotheses
+        hold.
         """
         place, question, decider = self._prepared(label, instance, deadline)
         question = replace(question, points=points)
@@ -110,7 +111,7 @@ class Judge:
         place = next(i for i, clause in enumerate(statement.clauses) if clause.label == label)
         check_domain(self.statement, instance)
         now, last = time.monotonic(), self._last
-        # The first passages that were found at the same instance for the previous clause.
+        # First passages that were found at the same instance for the previous clause are used again.
         kept = last.runs if last is not None and last.instance == instance else {}
         runs = {key: run for key, run in kept.items() if isinstance(run, Passage) and run.reached}
         budget = Budget(deadline, hard_end=deadline + EXPLORE.grace, runs_end=now + EXPLORE.followed * (deadline - now))

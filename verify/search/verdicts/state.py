@@ -126,9 +126,10 @@ class Search:
             self.nearest[label] = margin, instance
 
     def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
-        """Return the first clause that seems to fail and that rigorous arithmetic refutes; with a label, only that one.
+        """Return the first refutation of a clause (or of the clause `label`) by rigorous arithmetic; None without one.
 
-        Without a label each clause is given little time, and the undecided ones are noted as `doubtful`.
+        The clauses that seem to fail are tried, and some clauses with a limit that have no value in float64. Without a
+        label each clause is given little time, and the undecided ones are noted as `doubtful`.
         """
         margins, seconds = self.margins(instance), EXPLORE.confirm_seconds if label else EXPLORE.suspect_seconds
         suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
@@ -148,7 +149,7 @@ class Search:
         return None
 
     def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
-        """Yield the clauses with a limit that have no value in float64, in all at most `EXPLORE.degenerate` times."""
+        """Yield clauses with a limit that have no value in float64, at most `EXPLORE.degenerate` times in a search."""
         for name in self.with_limits:
             if margins[name] == math.inf and self.degenerate < EXPLORE.degenerate:
                 self.degenerate += 1

@@ -150,12 +150,12 @@ class Tally:
         return Verdict.WITHOUT_VALUE if missing & tried.silent & tried.left_open else Verdict.UNDECIDED
 
     def is_unreached(self, tried: Tried) -> bool:
-        """Whether an instance is undecided because rigorous arithmetic was not applied to its open clauses in time."""
+        """Whether an instance is undecided because rigorous arithmetic reached none of its open clauses in time."""
         asked, missing = tried.left_open & set(self.labels), set(self.labels) - tried.holds.keys()
         return bool(missing) and not asked and self.verdict(tried) is Verdict.UNDECIDED
 
     def smallest(self, tried: Iterable[Tried], first: Iterable[Tried]) -> tuple[float, Instance] | None:
-        """Return the smallest margin of a clause that holds, with its instance; of equal ones, the one in `first`."""
+        """Return the smallest margin of a clause that holds, with its instance; of equal margins, one in `first`."""
         known = [
             (margin, each.instance)
             for each in (*first, *tried)

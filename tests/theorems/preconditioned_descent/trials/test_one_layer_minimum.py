@@ -109,13 +109,13 @@ def test_pivots_tell_definite_from_indefinite_and_not_from_singular():
 
 
 def test_a_strict_local_minimum_needs_slopes_curvature_and_a_lower_point():
-    # a_j = n λ_j/(λ_j ((n + 1) λ_j + t)): 2/7 and 2/5 for n = 1.
+    # a_j = n/((n + 1) λ_j + t) with the trace t = 3/2: 2/7 and 2/5 for n = 1.
     steps = Fraction(2, 7), Fraction(2, 5)
     lower, here = pattern(1, TWO, steps), label_in_columns(1, TWO, 0, steps[0])
     assert [trial.margin >= 0 for trial in strict_local_minimum(here, 0, lower)] == [True] * 3
     moved_on = label_in_columns(1, TWO, 0, Fraction(1, 4))
     assert next(strict_local_minimum(moved_on, 0, lower)).violates
-    # With many examples the second derivative is indefinite: n ℓ² is above λ² a² V.
+    # With many examples the second derivative is indefinite.
     many = Fraction(50) / (51 + Fraction(3, 2))
     assert [t.violates for t in strict_local_minimum(label_in_columns(50, TWO, 0, many), 0, lower)][:2] == [False, True]
     with pytest.raises(UndefinedError, match="the other point has the same loss"):

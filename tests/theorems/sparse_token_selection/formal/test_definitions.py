@@ -1,6 +1,7 @@
 """The definitions in Rocq have the values that `numerics` computes, at rational instances.
 
-Rocq proves each value to within 10⁻⁹ of the float (machine arithmetic of the library Interval, which no proof uses).
+Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no shipped
+proof uses.
 """
 
 import re

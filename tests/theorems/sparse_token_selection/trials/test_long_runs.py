@@ -9,7 +9,7 @@ from verify.errors import UndefinedError
 
 
 def shrinking(a, b):
-    """x' = (1 − a) x, y' = (1 − b) y."""
+    """Return the function that gives the changes of x and y for x' = (1 − a) x, y' = (1 − b) y."""
     return lambda x, y: (-a * x, -b * y)
 
 

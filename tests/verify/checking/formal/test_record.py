@@ -1,4 +1,4 @@
-"""A record of Rocq's acceptance counts as long as it belongs to the present statement and files."""
+"""A record of Rocq's acceptance counts only as long as it belongs to the present statement and files."""
 
 import json
 from dataclasses import replace

@@ -24,7 +24,7 @@ def read(of, fixed=None):
 
 
 def value(expression, instance):
-    """Return the value in rigorous arithmetic as a float; infinity if there is none."""
+    """Return the value in rigorous arithmetic, or an enclosure's lower end, as a float; infinity if there is none."""
     try:
         found, _ = evaluate_rising(expression, instance)
     except (UndefinedError, UndecidedError):
@@ -109,7 +109,7 @@ def test_statements_not_computed_over_arrays_are_left_out():
     assert read(theorem((listed, X), sp.Le(x, 2))) is None
     assert read(theorem((N, defaulted), sp.Le(n, m))) is None and read(theorem((N, M), sp.Le(n, m))) is not None
     assert read(theorem((X,), sp.Le(x, 2)), {"x": Fraction(1)}) is None
-    # Numbers beyond float64.
+    # Statements with numbers beyond float64 are left out.
     assert read(theorem((X, Y), sp.Le(x, y)), {"x": Fraction(10) ** 400}) is None
     assert read(claim("x + y <= 1 if x >= -10**400")) is None
     odd = sp.Symbol("o", integer=True, odd=True)

@@ -25,7 +25,7 @@ def margins(of, points, tick=lambda: None):
 
 @pytest.mark.parametrize("early", [False, True])
 def test_a_level_that_is_reached_in_time_or_not(early):
-    # The first t with x/2^t <= 1 is ceil(log2 x).
+    # For x >= 1, the first t with x/2^t <= 1 is ceil(log2 x).
     claimed = {"not_before": n} if early else {"within": n - sp.Rational(1, 2)}
     of = theorem((N, X), Reaches("claim", HALVING, sp.Integer(1), **claimed))
     points = [(k, Fraction(numerator, 3)) for k in range(1, 9) for numerator in range(1, 400, 7)]
@@ -50,7 +50,8 @@ def test_the_margin_is_what_is_left_of_the_steps():
 
 
 def test_a_level_that_is_left_again():
-    # (w + t)^2 is at most x from the first to the last integer between -sqrt(x) and sqrt(x), and above y after.
+    # (w + t)^2 is at most x while w + t is between -sqrt(x) and sqrt(x). Later it exceeds y = 1; it would exceed
+    # y = 1 + 600^2 only after the steps that are followed.
     of = theorem((W, X, Y), Stays("claim", VALLEY, x, y))
     points = [(-start, level, 1 + 600**2 * share) for start in (2, 5, 9) for level in (1, 4, 30) for share in (0, 1)]
     found = margins(of, points)

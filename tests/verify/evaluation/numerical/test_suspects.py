@@ -18,7 +18,7 @@ from verify.evaluation.numerical.suspects import suspects
 FIRST = {
     # The least value, 0, is attained only at (3, 9).
     "1/1000000 <= 100*(y - x**2)**2 + (3 - x)**2": {"x": 3, "y": 9},
-    # The smallest triple of Pythagoras.
+    # The smallest Pythagorean triple.
     "1 <= abs(x**2 + y**2 - z**2) for integer x >= 1, integer y >= 1, integer z >= 1": {"x": 3, "y": 4, "z": 5},
     # The simplest positive numbers.
     "a*b*c*d*e <= 0.99*((a + b + c + d + e)/5)**5 for a > 0, b > 0, c > 0, d > 0, e > 0": dict.fromkeys("abcde", 1),
@@ -115,7 +115,7 @@ def test_claims_for_all_values_are_searched_over_the_variables(relation, point):
 def test_a_variable_keeps_what_it_assumes():
     odd = sp.Symbol("o", integer=True, odd=True)
     assert check(theorem((W,), sp.Ge((odd - 2) ** 2, w), variables=(odd,)), {"w": 1}).outcome != "refuted"
-    # For all integers the claim is false at 2, and for all positive numbers near 0.
+    # (o - 2)^2 >= 1 is false at o = 2, and x >= 1 is false at small positive x.
     whole = sp.Symbol("o", integer=True)
     assert check(theorem((W,), sp.Ge((whole - 2) ** 2, w), variables=(whole,)), {"w": 1}).clauses[0].witness["o"] == 2
     assert check(theorem((W,), sp.Ge(x, w), variables=(x,)), {"w": 0}).outcome != "refuted"
@@ -155,7 +155,7 @@ def test_the_points_are_bounded(monkeypatch, most):
         return scores(read, points)
 
     monkeypatch.setattr(Compiled, "scores", counted)
-    # A search that has begun is finished, and the nearest miss is rounded to a simple point.
+    # More points than `most` are evaluated: a search that has begun is finished, and the nearest miss is rounded.
     for line in ("0 <= x + 1 for x > 0", "x + y <= 1.5 if x**2 + y**2 <= 1"):
         evaluated.clear()
         list(suspects(claim(line).statement, {}, most, 0, lambda: None))

@@ -35,7 +35,7 @@ means = verify.Theorem(
 
 
 def halves(package, **proofs):
-    """Return a theorem whose claims are propositions of a package, each with its theorem."""
+    """Return a theorem whose claims have propositions of a package as formal texts, each with its Rocq theorem."""
     claims = tuple(verify.Inequality(label, sp.Ge(x**2 + 1, x)) for label in proofs)
     formal = {
         label: verify.formal_text(package, {f"Halves.claims.{label}": f"Halves.proofs.{proof}"})

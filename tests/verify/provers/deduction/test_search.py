@@ -221,7 +221,7 @@ def test_hypotheses_are_used_where_they_may_be():
         ("x <= 2 if x <= 1, y <= 1", [0]),
         ("x <= 2 if y <= 1, x <= y, z >= 0", [0, 1]),
         ("2*x*y <= x**2 + y**2 if x <= y", []),
-        # Here the hypothesis is needed for a sign.
+        # Here hypotheses are needed for signs.
         ("x*y >= 0 if x >= z, y >= 0, z >= 0", [0, 1, 2]),
         ("sqrt(x)*y <= sqrt(x) if x >= 0, z >= 0, y <= 1", [0, 2]),
     ],

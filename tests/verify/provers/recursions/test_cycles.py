@@ -18,7 +18,7 @@ from verify.provers.recursions.cycles import LONGEST_PERIOD, QUICK_CONTRACTION, 
 
 x, y, r, start, level = sp.symbols("x y r start level", real=True)
 LOGISTIC = Dynamics((x,), (start,), (r * x * (1 - x),), x)
-# A spiral into (2, 0): the linear part turns by an eighth of a circle and shrinks by 0.85.
+# A spiral into (2, 0): the linear part turns by an eighth of a circle and shrinks by the factor 0.85.
 u = x - 2
 SPIRAL = Dynamics(
     (x, y), (start, sp.Integer(0)), (2 + (3 * u - 3 * y) / 5 + u**2 / 20, (3 * u + 3 * y) / 5 - u * y / 20), x
@@ -59,7 +59,7 @@ class Exactly:
 
 
 def coordinates(cycle, point):
-    """Return B⁻¹(z − z̃), exactly."""
+    """Return B⁻¹(z − c) exactly, for a point z and the axes B and centre c of a cycle."""
     axes = sp.Matrix([[sp.Rational(b.numerator, b.denominator) for b in row] for row in cycle.axes])
     moved = [z - c for z, c in zip(point, cycle.centre, strict=True)]
     solved = axes.LUsolve(sp.Matrix([sp.Rational(z.numerator, z.denominator) for z in moved]))
@@ -106,9 +106,9 @@ def check_by_points(cycle, dynamics, at, values, count=20):
         ("5/2", "1/2", "2/5", 1, mpmath.mpf("0.6")),
         ("5/2", "1/2", "499/1000", 1, mpmath.mpf("0.6")),
         ("16/5", "3/5", "2/5", 2, LOW_OF_TWO),
-        # 4·10^-5 below the cycle's lowest point.
+        # The level is 4·10^-5 below the cycle's lowest point.
         ("16/5", "3/5", "0.513", 2, LOW_OF_TWO),
-        # The cycle of period four of r = 7/2, whose lowest point is 0.3828196830 (its sum of digits is in every table).
+        # The lowest point of the cycle of period four at r = 7/2 is 0.3828196830.
         ("7/2", "1/2", "19/50", 4, mpmath.mpf("0.3828196830")),
     ],
 )
@@ -162,17 +162,17 @@ def test_every_certificate_holds_point_by_point():
             check_by_points(cycle, LOGISTIC, at, values, count=6)
 
     hold()
-    # A run certified 15 of 25; the others have no attracting cycle above the level, or none that is found in time.
+    # In one run 15 of 25 were certified; the others have no attracting cycle above the level, or none found in time.
     assert sum(certified) >= 9
 
 
-# Recursions that never reach an attracting cycle above the level, each with the reason.
+# Recursions without an attracting cycle above the level, or with a run that comes down to the level, by the reason.
 NONE = {
-    # 1/x grows by about 1 a step: after 10^4 steps it moves by 10^-8 a step, and it comes down to any level > 0.
+    # 1/x grows by about 1 a step: after 10^4 steps x falls by 10^-8 a step, and it comes down to any level > 0.
     "parabolic": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2,), x), "1e-9", {}),
     # A bottleneck at 0, which the run passes in π·10^6 steps, after which nothing stops it.
     "bottleneck": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2 - sp.Rational(1, 10**12),), x), "-1", {}),
-    # 1 − 10^-18 is 1 in float64: the run looks like a fixed point and comes down after 10^18 steps.
+    # 1 − 10^-18 is 1 in float64: the run looks like a fixed point, and comes down to 1/2 after 5·10^17 steps.
     "drift below rounding": (Dynamics((x,), (sp.Integer(1),), (x - sp.Rational(1, 10**18),), x), "1/2", {}),
     "drift beside a sink": (
         Dynamics((x, y), (sp.Integer(1), sp.Integer(3)), (x - sp.Rational(1, 10**18), y / 2 + x / 2), y),
@@ -190,7 +190,7 @@ NONE = {
     # The run stays exactly on the stable manifold of a saddle: the claim is true, but not by attraction.
     "saddle": (Dynamics((x, y), (sp.Integer(0), sp.Integer(3)), (2 * x, (y + 1) / 2), x + y), "1/2", {}),
     "source": (Dynamics((x,), (sp.Integer(1),), (2 * x - 1,), x), "1/2", {}),
-    # 0.95 goes to 0.11875 at once, and then to 0.6.
+    # The run goes from 0.95 to 0.11875 at once, and then tends to 0.6.
     "dip on the way in": (LOGISTIC, "1/5", {"r": Fraction(5, 2), "start": Fraction(19, 20)}),
     "the start is below": (LOGISTIC, "1/5", {"r": Fraction(5, 2), "start": Fraction(1, 10)}),
     "a level above the fixed point": (LOGISTIC, "3/5", {"r": Fraction(5, 2), "start": Fraction(5, 8)}),

@@ -1,4 +1,4 @@
-"""The template of a recursion and similar ones: proved, refuted by an invariant, with a needed hypothesis."""
+"""The template of a recursion and similar recursions: proved, refuted by an invariant, with a needed hypothesis."""
 
 import json
 from fractions import Fraction
@@ -129,7 +129,7 @@ QUADRATIC = Dynamics((x, y), (sp.Integer(1), sp.Integer(1)), (x * (1 - eta), y *
 @pytest.mark.parametrize(
     ("step_size", "kept"),
     [
-        # y is multiplied by -2; by -1; x by -1 and y by -5; x by -3 and y by -11.
+        # A step multiplies y by -2; y by -1; x by -1 and y by -5; x by -3 and y by -11.
         (1, [y**2 - 1 >= 0]),
         (Fraction(2, 3), [y**2 - 1 >= 0]),
         (2, None),

@@ -94,7 +94,7 @@ def test_unshown_signs_bounds_and_logarithms_are_refused(name):
 
 
 def stated(head, share, value):
-    """A proof of x <= x + 1 that first states the sine, or the cosine, of a multiple of π."""
+    """Return a proof of x <= x + 1 that first states the sine, or the cosine, of a multiple of π."""
     relation = ["Eq", [head, ["Mul", data(sp.Rational(share)), ["pi"]]], data(value)]
     return {"rule": "lemma", "relation": relation, "proof": NOTHING, "then": total((1, []))}
 

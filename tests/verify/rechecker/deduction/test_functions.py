@@ -117,7 +117,7 @@ REFUSED = {
         NOTHING,
         {"n": 1},
     ),
-    # Below the empty sum S(n + 1) is not S(n) + f(n + 1).
+    # If n + 1 < 5, both sums are empty, and their difference is not the term n + 1.
     "a sum before its first term": (
         "Sum(k, (k, 5, n + 1)) == Sum(k, (k, 5, n)) + n + 1 for integer n >= 0",
         NOTHING,
@@ -261,7 +261,7 @@ def test_a_fact_shows_the_sign_of_what_an_exponential_is_multiplied_by():
     proof = total((1 / (3 - x), []))
     found = verdict("0 < 1/(3 - x) if 0 < 3*exp(x) - x*exp(x)", proof, [0], x=1)
     assert (found.evidence, found.why) == ("proved", "")
-    # y may be negative.
+    # y may be negative, and the second hypothesis may hold with equality.
     for line in ("0 < 1/(3 - x) if 0 < 3*y - x*y", "0 < 1/(3 - x) if 0 <= 3*exp(x) - x*exp(x)"):
         found = verdict(line, proof, [0], x=1, **({"y": 1} if "y" in line else {}))
         assert found.evidence is None and "sign of a divisor" in found.why

@@ -10,7 +10,10 @@ p, m = sp.Symbol("x", positive=True), sp.Symbol("x", nonnegative=True)
 
 
 def root(x):
-    """With r = √(x² + 2x + 1), a = x + 1: if r > a, 0 = (r − a)² + 2a(r − a) is > 0; if r < a, (a − r)² + 2r(a − r)."""
+    """Return a proof that r = √(x² + 2x + 1) is a = x + 1.
+
+    If r > a, then (r − a)² + 2a(r − a) = 0 would be positive; if r < a, then (a − r)² + 2r(a − r) = 0 would be.
+    """
     parts = [
         {"rule": "contradiction", "then": total((1, [0, 0]), (2 * a, [0]))} for a in (x + 1, sp.sqrt(x**2 + 2 * x + 1))
     ]

@@ -1,4 +1,4 @@
-"""An integer is at least 0 if it is above -1: this holds for floors, factorials and powers, not for other values."""
+"""An integer is at least 0 if it is above -1: used for symbols, floors, factorials and powers of integers alone."""
 
 import pytest
 import sympy as sp
@@ -16,7 +16,7 @@ def floors(*of, then):
     return then
 
 
-# ⌊x + y⌋ + 1 − x − y > 0, x ≥ ⌊x⌋ and y ≥ ⌊y⌋.
+# The sum of ⌊x + y⌋ + 1 − x − y > 0, x − ⌊x⌋ ≥ 0 and y − ⌊y⌋ ≥ 0.
 SUM = floors(x, y, x + y, then=whole(total((1, [0]), (1, [2]), (1, [5]))))
 
 ACCEPTED = {
@@ -28,7 +28,7 @@ ACCEPTED = {
     "a factorial": ("factorial(n) >= 1 if factorial(n) > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 3}),
 }
 REFUSED = {
-    # ⌊x⌋ + ⌊y⌋ ≥ ⌊x + y⌋ − 1, but it is not always ⌊x + y⌋.
+    # ⌊x⌋ + ⌊y⌋ may be ⌊x + y⌋ − 1.
     "floors the other way": ("floor(x + y) <= floor(x) + floor(y)", SUM, {"x": 1, "y": 2}, "the sum is not"),
     "a number that is no integer": ("x >= 1 if x > 0", whole(total((1, [0]))), {"x": 1}, "an integer is >= 0 alone"),
     "half an integer": ("n/2 >= 1 if n > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 2}, "an integer is"),

@@ -12,7 +12,11 @@ x, y = sp.symbols("x y", real=True)
 
 
 def binomial_theorem(last=n, share=-(x + y), of=None):
-    """C(n + 1, k) x^k y^(n + 1 − k) − (x + y) C(n, k) x^k y^(n − k) is the difference of −k/(n + 1) times the first."""
+    """Return a proof of the binomial theorem by induction.
+
+    C(n + 1, k) x^k y^(n + 1 − k) − (x + y) C(n, k) x^k y^(n − k) is the difference, from k to k + 1, of −k/(n + 1)
+    times its first term.
+    """
     after, before = (sp.binomial(i, k) * x**k * y ** (i - k) for i in (n + 1, n))
     then = total((-1, [2]), (x + y, [1]))
     return induction(
@@ -21,7 +25,7 @@ def binomial_theorem(last=n, share=-(x + y), of=None):
 
 
 def reciprocals(first=n + 1, last=2 * n, of=-1 / k):
-    """1/(k (k + 1)) is the difference of −1/k."""
+    """Return a proof in which 1/(k (k + 1)) is the difference, from k to k + 1, of −1/k."""
     return telescope((first, last), of, (1, 1 / (k * (k + 1))), then=total((-1, [0])))
 
 

@@ -40,13 +40,13 @@ def both(above, below):
 
 
 def slope(of, *, start=0, side="above", value=NOTHING, at_start=NOTHING, symbol="x"):
-    """A proof along a segment from a start, at whose points t the slope is `of`."""
+    """Return a proof along a segment from a start; `of` proves the sign of the slope at the points t of the segment."""
     ends = {"in": symbol, "as": "t", "from": data(start), "side": side, "strict": "start"}
     return {"rule": "slope", **ends, "value": value, "start": at_start, "slope": of}
 
 
 def fact(name, *of, times=1):
-    """A proof that is an instance of a known fact."""
+    """Return a proof that is an instance of a known fact."""
     return known(name, *of, then=total((times, [0])))
 
 

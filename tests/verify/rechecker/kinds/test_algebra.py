@@ -24,7 +24,7 @@ def product(*factors):
 
 
 def claimed(left, right, shapes=SQUARE, *, minimum="1", hypotheses=(), n="2", proof=WORDS):
-    """A certificate of a matrix identity, with an integer parameter n and a rational parameter x."""
+    """Return a certificate of a matrix identity, with an integer parameter n and a rational parameter x."""
     claim = {"kind": "matrix_identity", "label": "c", "says": "", "shapes": shapes, "left": left, "right": right}
     parameters = [
         {"name": "x", "kind": "rational", "words": [], "minimum": "0", "above": None},
@@ -47,12 +47,12 @@ def claimed(left, right, shapes=SQUARE, *, minimum="1", hypotheses=(), n="2", pr
 
 
 def sized(rows, columns):
-    """A certificate of A + A = 2A, for a matrix A with these numbers of rows and columns."""
+    """Return a certificate of A + A = 2A, for a matrix A with these numbers of rows and columns."""
     return claimed(["Add", A, A], product(integer(2), A), [[A, rows, columns]])
 
 
 def cancelled(*letters):
-    """The sum P − P + Q for the product P of some letters."""
+    """Return the sum P − P + Q for the product P of some letters."""
     return ["Add", product(*letters), product(integer(-1), *letters), Q]
 
 

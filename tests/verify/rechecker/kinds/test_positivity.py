@@ -118,12 +118,12 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
 @pytest.mark.parametrize(
     ("relation", "tree", "hypotheses", "why"),
     [
-        # False between 1 and 2; a strict claim that is 0 at the split; one that is 0 at an end of the range.
+        # False between 1 and 2; a strict claim that is 0 at the split; two that are 0 at an end of the range.
         (gt((X - 1) * (X - 2)), apart("x", "1", above=apart("x", "0", above=apart("x", "1"))), (), "not all positive"),
         (gt(SQUARE), apart("x", "1"), (), "not all positive"),
         (gt(M * (2 - M)), BOX, (sp.Le(M, 1),), "not all positive"),
         (gt(X * (1 - X)), bounded("x", 0), (sp.Le(X, 1),), "not all positive"),
-        # False outside the bound; a lower bound; a bound by a margin that is not linear.
+        # False for M between 1 and 2; a lower bound; a bound by a margin that is not linear.
         (ge(M, M**2), BOX, (sp.Le(M, 2),), "not all positive"),
         (gt(X + M), bounded("x", 0), (sp.Ge(X, M),), "does not bound"),
         (gt(2, X), bounded("x", 0), (sp.Lt(X**2 + X, 1),), "does not bound"),

@@ -48,7 +48,7 @@ def tries(
 
 @pytest.fixture
 def command(monkeypatch):
-    """The command of the verb as Typer reads it, and the arguments of its body."""
+    """Return the verb's command as Typer reads it, and a dict that receives the arguments of its body."""
     monkeypatch.setattr(frame, "app", typer.Typer(add_completion=False))
 
     def body(over: Annotated[str, typer.Option(help="its own")] = "", **typed):

@@ -10,7 +10,7 @@ from verify.reports.page import contents as gathering
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch, contents):
-    """The calls of the function that gathers the contents, which is replaced by one that returns the small report's."""
+    """The options of each call that gathers contents; a stand-in returns the contents of the small report."""
     calls = []
 
     def gathered(**options):

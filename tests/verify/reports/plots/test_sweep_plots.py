@@ -28,7 +28,7 @@ def theorem(make_theorem):
 
 
 def scattered(axes):
-    """Return the points by their label, and whether they are filled."""
+    """Return the points by the label of their mark."""
     found = {}
     for part in axes.collections:
         if not part.get_label().startswith("_"):

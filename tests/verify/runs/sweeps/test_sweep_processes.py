@@ -184,7 +184,7 @@ def test_other_code_where_it_is_computed_is_one_line(slow, tmp_path, monkeypatch
 
 @contextmanager
 def listening(*greeting):
-    """Open a port at which a server with some greeting answers that is not a scheduler."""
+    """Open a port with a server that sends some greeting and is not a scheduler; yield the port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet():

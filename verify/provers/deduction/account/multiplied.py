@@ -43,12 +43,12 @@ class _Term:
 def multiplied_proof(
     relation: Any, statement: Statement, by: Mapping[str, Any], work: int, *, hypotheses: bool
 ) -> Proof:
-    """Return the proof of an inequality, or an equation, by multipliers, of kind "deduction"; `by` as `Multipliers.of`.
+    """Return the proof of an inequality or equation by multipliers, of kind "deduction"; `Multipliers` explains `by`.
 
     Raises
     ------
     TheoremError
-        If a name is unknown, or a multiplier or the rest is not shown to have its sign; the message is one line.
+        If a name or a multiplier cannot be used, a part is not shown, or the work is spent; the message is one line.
     """
     search = Search(statement, work)
     known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
@@ -198,7 +198,7 @@ class _Combined:
 
 
 def _root(term: _Term) -> sp.Expr | None:
-    """Return the square root of a term's slack if that is an even power, and no fact; else None."""
+    """Return r if a term's slack is an even power r², and the term has no place as a fact; else None."""
     of = term.slack.expression
     if term.place is not None or not of.is_Pow or not of.exp.is_Integer or of.exp % 2 or of.exp < 0:
         return None

@@ -67,11 +67,11 @@ class Record:
     ways
         Number of times that each way was tried.
     linear, columns, squares
-        The linear programs, the columns of the longest, and the semidefinite programs.
+        The number of linear programs, the most columns of one, and the number of semidefinite programs.
     unused
-        The hypotheses that are not used, because they are not seen to have values.
+        The relations that are not used, because they are not seen to have values.
     left_out
-        The hypotheses that are not used, because all together would be too long.
+        The relations that are left out, because they are too long by themselves or together.
     without_value
         Expressions that need a sign for the claim to have a value, and the sign that is needed, but not seen.
     unsigned
@@ -133,7 +133,7 @@ class Record:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
-        """Return the tree of `find`, and note the way, or goal, as a part of the one in which the search is."""
+        """Return the tree of `find`, and note the way, or the goal, as a part of the part that is being tried."""
         above, known = self._place[-1] if self._place else (None, scope.count)
         added = (f for f in scope.facts if f.place >= known and f.expression is not None)
         part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))
@@ -172,7 +172,10 @@ def _short(text: str) -> str:
 
 
 def told(way: str) -> Callable[[Callable[..., Tree | None]], Callable[..., Tree | None]]:
-    """Return a decorator for a search's methods of a scope and a goal: it notes a call as a way, for "" as a goal."""
+    """Return a decorator for methods of a search that take a scope and a goal.
+
+    It notes each call as a try of the way `way` or, if that is "", of the goal itself.
+    """
 
     def noting(method: Callable[..., Tree | None]) -> Callable[..., Tree | None]:
         @wraps(method)

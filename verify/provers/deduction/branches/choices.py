@@ -2,7 +2,10 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Facts that bound absolute values and maxima from above, and so each of the two values, as |u| ≤ v bounds u and −u."""
+"""Facts that bound a choice of two values, and so both values: |u| ≤ v bounds u and −u.
+
+They bound an absolute value or a maximum from above, or a minimum from below.
+"""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -37,9 +40,9 @@ class Choices(Radicals, ABC):
         return None
 
     def deciding(self, scope: Scope) -> tuple[sp.Expr, bool] | None:
-        """Return the expression that decides a fact's choice, and whether its 0 is a case; None if there is no choice.
+        """Return the expression that decides a fact's choice, and whether the sign 0 is a case of its own.
 
-        A fact whose ends are seen counts as one without a choice.
+        None if no fact has a choice. A fact whose ends are seen counts as one without a choice.
         """
         for fact in scope.facts:
             of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)

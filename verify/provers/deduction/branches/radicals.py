@@ -47,7 +47,7 @@ class Radicals(Segments, ABC):
         return sorted(roots, key=lambda s: (-self.atoms.meaning[s].count_ops(), str(self.atoms.meaning[s])))
 
     def _ordered(self, scope: Scope, goal: Goal, roots: Sequence[sp.Symbol]) -> Tree | None:
-        """Return a proof by a sum with facts that of two roots the one with the larger argument is larger."""
+        """Return a proof by a sum with facts a^(1/n) ≥ b^(1/n), for roots in the goal and a ≥ b."""
         lemmas, inner, absurd = list[tuple[sp.Expr, Tree]](), scope, False
         for large, small in permutations(roots, 2):
             (_, above, order), (_, below, other) = self.atoms.keys[large], self.atoms.keys[small]
@@ -59,7 +59,7 @@ class Radicals(Segments, ABC):
         if not lemmas:
             return None
         if absurd:
-            # The facts contradict each other: that proves any goal, whichever choices it makes.
+            # The facts contradict each other, which proves any goal.
             tree = self._absurd(inner)
         else:
             tree = next((tree for level in (0, 1) if (tree := inner.sum(goal, level)) is not None), None)
@@ -71,7 +71,7 @@ class Radicals(Segments, ABC):
         """Return a proof that the root r is at least the root of an argument that is smaller by `difference`.
 
         Otherwise that root is r + f, for the fact f > 0. Then (r + f)^n − r^n is Σ C(n, k) f^k r^(n − k) over k ≥ 1,
-        which is positive, and not −`difference`.
+        which is positive, but it is also −`difference` ≤ 0.
         """
         powers = [sp.binomial(order, k) * self.atoms.back(large) ** (order - k) for k in range(1, order + 1)]
         terms: list[Any] = [[data_of(power), [f] * (k + 1), None] for k, power in enumerate(powers)]

@@ -22,7 +22,7 @@ from verify.provers.deduction.scope import Scope
 
 _MOST_FLOORS, _MOST_FORMS, _DEPTH = 6, 20, 3
 _POINTS, _WIDEST, _ROUNDING = 120, 3, 1e-9
-"""Number of points drawn; largest range of a form, and largest bound, that is guessed; a bound on rounding errors."""
+"""Most points that are used; largest range of a form, and largest bound, that is guessed; bound on rounding errors."""
 _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 
@@ -244,7 +244,7 @@ def _bases(linear: Sequence[Mapping[sp.Expr, Fraction]]) -> dict[sp.Expr, sp.Exp
 def _forms(
     linear: Mapping[sp.Expr, Mapping[sp.Expr, Fraction] | None], bases: Mapping[sp.Expr, sp.Expr]
 ) -> Iterator[_Form]:
-    """Yield integers whose bounds may help: for floors of linear expressions, and for other floors."""
+    """Yield integers whose bounds may help: floors minus linear parts, remainders, floors, differences of floors."""
     for floor, shares in linear.items():
         if shares is not None:
             parts = [part for part in shares if part != 1]

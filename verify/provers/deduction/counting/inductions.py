@@ -48,7 +48,7 @@ class Inductions(Invariants, Telescoping, ABC):
         return None
 
     def _ranges(self, scope: Scope, n: sp.Symbol) -> Iterator[tuple[sp.Expr | None, sp.Expr | None]]:
-        """Yield the start and the end of possible inductions: the bounds of facts, else the least value and no end."""
+        """Yield starts and ends of possible inductions: bounds in facts, if any, then None, None as in `_induction`."""
         ends: dict[int, sp.Expr] = {}
         bounds = [f.expression for f in scope.facts if f.expression is not None and f.relation != "Eq"]
         for bound, side in product(bounds, (1, -1)):
@@ -68,7 +68,7 @@ class Inductions(Invariants, Telescoping, ABC):
         depth: int,
         proved: Step,
     ) -> Tree | None:
-        """Return a proof by induction over an integer between two ends: None is its least value, or no end."""
+        """Return a proof by induction over an integer; a start None is its least value, an end None is no end."""
         least, end = sp.Integer(self._least(n)) if ends[0] is None else ends[0], ends[1]
         others = scope.without(n)
         at_first = self._unfolded(goal.expression.subs(n, least))
@@ -153,7 +153,7 @@ class Inductions(Invariants, Telescoping, ABC):
 
 
 def _ends(part: sp.Expr) -> sp.Expr:
-    """Return the last index of a sum or a product, or the number of steps of a recursion, or n of n!."""
+    """Return the last index of a sum or a product, the number of steps of a recursion, or n of n! or binomial(n, k)."""
     if isinstance(part, SERIES):
         return outermost(part)[1][2]
     return part.args[1] if isinstance(part, Iterate) else part.args[0]

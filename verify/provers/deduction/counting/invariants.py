@@ -112,7 +112,7 @@ class Invariants(Ratios, ABC):
             return False
 
     def _guesses(self, scope: Scope, recursion: Recursion) -> Iterator[Goal]:
-        """Yield relations that may hold: signs, values after constant steps, facts of the start, orders of states."""
+        """Yield relations that may hold: signs, constant changes, facts about the start, orders of states and start."""
         symbols, start, stepped = recursion.symbols, recursion.start, recursion.stepped
         for symbol in symbols:
             yield Goal(symbol, "Gt")
@@ -259,7 +259,7 @@ def _run(recursion: Recursion, point: Mapping[sp.Symbol, float]) -> list[Mapping
 
 
 def _holds(goal: Goal, reached: Sequence[Mapping[sp.Symbol, float]]) -> bool:
-    """Whether a relation holds, up to rounding, in all states that are reached."""
+    """Whether a relation holds in all states reached in which it has a value; ≥ and = are tested up to rounding."""
     for now in reached:
         try:
             margin = _value(goal.expression, now)

@@ -73,7 +73,7 @@ class Chains(Lemmas, ABC):
         return first or self._descended(_Chain(start, side, points), scope, goal, symbol, CHAIN.depth)
 
     def _chain_starts(self, scope: Scope, goal: Goal, symbol: sp.Symbol) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield starts of a chain at which the goal is not seen to fail, and the side on which the symbol is."""
+        """Yield starts of a chain, zeros of the goal and of slopes first, and the side on which the symbol is."""
         symbols = sorted(goal.expression.free_symbols, key=_name)
         starts = [s for s in symbols if s != symbol and self._vanishes(goal.expression.subs(symbol, s))]
         if len(symbols) == 1:
@@ -127,7 +127,7 @@ class Chains(Lemmas, ABC):
     def _form_of(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal, depth: int
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of the rest of a goal, and its proof: a short proof, by concavity, or by the next slope."""
+        """Return a form of the rest of a goal, and a proof of it: a short one, by concavity, or by the next slope."""
         if depth < CHAIN.depth:
             value = self.atoms.back(left)
             if (proof := self.short(frame.scope, Goal(value, goal.relation))) is not None:

@@ -77,7 +77,7 @@ class Lemmas(Segments, ABC):
         """Return a proof by a sum, or by contradiction, with instances of known facts of the goal's functions."""
 
     def with_known(self, frame: Frame, name: str, *of: sp.Expr) -> Frame | None:
-        """Return a frame with an instance of a known fact; None if it is not seen to have a value."""
+        """Return a frame with an instance of a known fact; None if the signs or values that it needs are not seen."""
         inner = self._instance(frame.scope, name, list(of))
         step = {"rule": "known", "name": name, "of": [data_of(each) for each in of]}
         return inner and Frame(inner, [*frame.steps, step])

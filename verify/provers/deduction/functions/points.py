@@ -35,7 +35,7 @@ _SIMPLE = [sp.Rational(turn * p, q) for p, q in ((1, 1), (1, 2), (2, 1), (1, 3),
 
 @dataclass(frozen=True)
 class Points:
-    """Points: values of `symbols`, and, for the symbol that runs on a segment, its start and a value inside."""
+    """Points: each has values of `symbols`, and a start and an inner value of the symbol that runs on a segment."""
 
     symbols: Sequence[sp.Symbol]
     inside: Sequence[tuple[Sequence[float], float, float]]
@@ -66,7 +66,7 @@ class Points:
 def points_of(
     scope: Scope, symbol: sp.Symbol, start: sp.Expr, parameters: Mapping[str, Parameter], random: Random
 ) -> Points | None:
-    """Return points at which the facts of a scope hold; None if too few are found."""
+    """Return points on segments that end where the facts of a scope hold; None if too few are found."""
     facts = [f.expression for f in scope.facts if f.expression is not None and not f.expression.atoms(*BINDERS)]
     symbols = sorted(set().union({symbol}, start.free_symbols, *(f.free_symbols for f in facts)), key=lambda s: s.name)
     others = [s for s in symbols if s != symbol]

@@ -181,7 +181,10 @@ def _is_curved(factor: sp.Expr) -> bool:
 
 
 def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence[sp.Expr]) -> bool:
-    """Whether the rest of a sum of logarithms is linear, and empty unless a logarithm has an exponential in it."""
+    """Whether some logarithm in a sum has a symbol, and the rest of the sum is linear.
+
+    The rest has to be empty unless a logarithm has an exponential in it.
+    """
     linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
     moving = [u for u, _ in logarithms if u.free_symbols]
     return linear and bool(moving) and (not rest or any(u.has(sp.exp) for u in moving))

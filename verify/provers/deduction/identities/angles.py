@@ -33,8 +33,8 @@ class Angles(Instances, ABC):
     def _by_angles(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by the addition formulas, None if none was found.
 
-        The goal is divided by the formulas. If the remainder is 0, they prove the goal; if an inequality leaves another
-        remainder, that is a simpler goal, proved as a lemma.
+        The goal is divided by the formulas. If the remainder is 0, they prove the goal. Any other remainder of
+        an inequality is a simpler goal, which is proved as a lemma.
         """
         parts = scope.fraction(goal.expression)
         angles = [] if parts is None else self._angles([parts[0], *(f.above for f in scope.facts)])

@@ -53,7 +53,11 @@ def _roots(expression: sp.Expr) -> list[sp.Expr]:
 
 
 def _square_root(square: sp.Expr) -> sp.Expr | None:
-    """Return q with q² = `square`, or None: if s is a root of a linear form in a symbol, both are polynomials in s."""
+    """Return q with q² = `square`, or None if none is found.
+
+    If s is a root in `square` of an expression linear in a symbol, this symbol is a polynomial in s: q is sought as a
+    polynomial in s, too.
+    """
     for inner in sorted((p for p in square.atoms(sp.Pow) if p.exp == _HALF), key=sp.default_sort_key):
         s = sp.Dummy("s", nonnegative=True)
         for symbol in sorted(inner.base.free_symbols, key=lambda each: each.name):

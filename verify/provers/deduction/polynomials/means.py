@@ -22,7 +22,7 @@ _DENOMINATORS = 8
 _LEAST = -1e-9
 """If ln(positive terms/negative terms) is below this, the polynomial is negative; it is not a rounding error."""
 _LONG = 10**4
-"""Largest coordinate, and largest denominator of one, of a point: larger numbers make long coefficients."""
+"""Largest coordinate of a point, and largest denominator of a coordinate: larger ones make long coefficients."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mean:
 
 
 def covered(terms: Terms, signs: Sequence[Sign], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return means, and terms, that add up to a polynomial; None if none were found.
+    """Return means and terms, with coefficients, that add up to a polynomial; None if none were found.
 
     A column says its `Mean`, or the powers of the term that it is.
     """
@@ -77,9 +77,9 @@ def _mean(target: Powers, turn: int, cover: Sequence[tuple[Powers, int]], point:
 
 
 def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...]]:
-    """Yield points with coordinates > 0 at which the polynomial may be 0 when its `bad` terms are taken as negative.
+    """Yield (1, …, 1), and points > 0 at which the polynomial, with its `bad` terms taken as negative, may be 0.
 
-    There are none if that polynomial is negative somewhere: then no means cover these terms.
+    Yield none if that polynomial is seen to be negative somewhere: then no means cover the `bad` terms.
     """
     scale = lcm(*(c.denominator for c in terms.values()))
     least = {k: int(-abs(c * scale) if k in bad else c * scale) for k, c in terms.items()}
@@ -102,7 +102,7 @@ def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...
 
 
 def _covers(target: Powers, good: Sequence[Powers]) -> Iterator[tuple[tuple[Powers, int], ...]]:
-    """Yield exponents, with integer weights, whose weighted mean is the exponents of a term."""
+    """Yield tuples of exponents in `good`, with integer weights, whose weighted mean is `target`."""
     import numpy as np
     from scipy.optimize import linprog
 

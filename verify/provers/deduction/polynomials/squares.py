@@ -127,7 +127,7 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
 def _zeros(posed: _Posed, polynomial: Any) -> "Zeros | None":
     """Return zeros of a polynomial at which the facts hold.
 
-    None if a negative value is found; it is looked for if all facts are signs of coordinates.
+    None if a negative value is found, which is looked for only if all facts are signs of coordinates.
     """
     terms = {k: rational(c) for k, c in polynomial.terms()}
     if not posed.to.rest:
