@@ -32,8 +32,8 @@ notebook a result is a table. An outcome is verified, refuted, inconclusive or o
 
 A theorem of your own is written with `Theorem`, `Statement`, `Parameter`, `Hypothesis` and a kind
 of clause, such as `Inequality` or `Identity`; `verify.new("my_lemma.py")` writes one to begin with.
-Wrong input raises `InputError`, a theorem that is not well formed `TheoremError`. The help of a public
-name, as in `help(verify.check)`, has an example, and its parameters, results and errors if it has any.
+Wrong input raises `InputError`, a theorem that is not well formed `TheoremError`. The help of
+a public name, as in `help(verify.check)`, has an example, and its parameters, results and errors.
 """
 
 # The public names stand in `__init__.pyi`, and are loaded when they are first used: importing the package is light.
