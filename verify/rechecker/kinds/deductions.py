@@ -75,7 +75,7 @@ def _by_lemma(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_known(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """An instance of a fact in `KNOWN` is a fact."""
+    """An instance of a known fact about functions, such as exp(u) ≥ 1 + u, is a fact."""
     count, relation, fact = KNOWN[string(tree["name"], f"{where}.name", list(KNOWN))]
     of = [scope.read(data, f"{where}.of[{i}]") for i, data in enumerate(items(tree["of"], f"{where}.of", count))]
     inner = replace(scope, field=scope.field.copied())
