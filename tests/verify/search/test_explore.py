@@ -268,7 +268,7 @@ def test_steps_that_the_certificate_proves_are_not_searched():
 
 def test_nothing_is_found_in_scope():
     # The runs have thousands of steps in balls: how many are decided in time depends on the machine.
-    whole = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30, seconds=5)
+    whole = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30, seconds=2)
     assert whole.counterexample is None
     example = {"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20), "eps": Fraction(1, 200)}
     one = explore(load_theorem("wang2024.theorem1"), example, max_examples=1, seconds=60)
@@ -376,7 +376,7 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
 )
 def test_instances_without_a_verdict_are_not_clean(clause, variables, found):
-    result = explore(theorem((W,), clause, variables=variables), {}, max_examples=20, seconds=5)
+    result = explore(theorem((W,), clause, variables=variables), {}, max_examples=6, seconds=5)
     assert result.counterexample is None and result.smallest_margin is None
     assert (result.clean, getattr(result, found), result.exit_code) == (0, result.examples, 3)
     why = "at every instance a clause has no value" if found == "without_value" else "no instance is clean"
