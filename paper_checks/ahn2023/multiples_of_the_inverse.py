@@ -7,7 +7,7 @@ PyTorch and the simulator are imported by the comparisons as they run.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -118,22 +118,23 @@ def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
     return [as_float(a) for a in values["a"]], as_float(values["minimum_loss"])  # pyright: ignore[reportReturnType]
 
 
-def _scaled(steps: Callable[[int], float], loss: float = 1.0) -> Theory:
-    """Return a theory whose step at each place is multiplied by `steps(place)`, and whose loss by `loss`."""
+def _scaled(factor: float, places: Callable[[int], Iterable[int]] = range, loss: float = 1.0) -> Theory:
+    """Return a theory whose steps at `places(L)` are multiplied by `factor`, and whose loss by `loss`."""
 
     def theory(L: int, d: int, n: int) -> tuple[list[float], float]:
         right, least = minimum(L, d, n)
-        return [steps(place) * a for place, a in enumerate(right)], loss * least
+        return [a * factor if place in places(L) else a for place, a in enumerate(right)], loss * least
 
     return theory
 
 
+# Each error shows at every L.
 PLANTED = {
-    "1 % in all steps": _scaled(lambda _: 1.01),
-    "1 % in the first step": _scaled(lambda place: 1.01 if place == 0 else 1.0),
-    "1 % in the second step": _scaled(lambda place: 1.01 if place == 1 else 1.0),
-    "1 % in the third step": _scaled(lambda place: 1.01 if place == 2 else 1.0),
-    "1 % in the loss": _scaled(lambda _: 1.0, 1.01),
+    "1 % in all steps": _scaled(1.01),
+    "1 % in the first step": _scaled(1.01, lambda _: [0]),
+    "1 % in the middle step": _scaled(1.01, lambda L: [L // 2]),
+    "1 % in the last step": _scaled(1.01, lambda L: [L - 1]),
+    "1 % in the loss": _scaled(1.0, loss=1.01),
 }
 
 
@@ -285,7 +286,7 @@ multiples_on_prompts = Crossing(
     held=_trained_on_prompts_is,
     theory=minimum,
     # 6400 prompts resolve a step to a few percent, not to 1 %.
-    planted={"5 % in all steps": _scaled(lambda _: 1.05)},
+    planted={"5 % in all steps": _scaled(1.05)},
     sizes=("L", "d", "n"),
 )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from verify.outcomes import Outcome
 from verify.runs.verdicts import Drawn, Verdict, over_drawn
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ QUICK = 10
 """Number of instances that a crossing's test draws in a quick run: a training takes seconds."""
 FULL = 200
 """The same under `--full`."""
-LOOKED_THROUGH = 4 * QUICK
+LOOKED_THROUGH = 8 * QUICK
 """Maximum number of instances that are drawn to find one that shows a planted error."""
+APART = 1_000_003
+"""Distance of the seeds of two batches of draws; that of two runs' seeds is seldom a multiple of it."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,24 @@ class Crossing(Generic[Theory, Drawn]):
     sizes: tuple[str, ...] = ()
 
     def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:
-        """Return the verdict on a planted error, refuted by the first drawn instance that shows it."""
+        """Return the verdict on a planted error, refuted by the first drawn instance that shows it.
+
+        Hypothesis draws many instances that resemble the ones before them, so that all of one run may be without the
+        part that is wrong. The instances are therefore drawn in runs of at most QUICK, each with a seed of its own.
+        """
         wrong = self.planted[label]
-        return over_drawn(
-            self.instances, lambda drawn: self.held(wrong, drawn, device), examples=examples, seed=seed, shrink=False
-        )
+        begun = 0
+        while True:
+            verdict = over_drawn(
+                self.instances,
+                lambda drawn: self.held(wrong, drawn, device),
+                examples=min(QUICK, examples - begun),
+                seed=seed + begun * APART,
+                shrink=False,
+            )
+            begun += QUICK
+            if verdict.outcome is Outcome.REFUTED or begun >= examples:
+                return verdict
 
 
 def in_full() -> bool:
