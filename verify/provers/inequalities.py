@@ -86,7 +86,7 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
         return None
     if difference.has(sp.log):
         return _by_logarithms(difference, statement, strict=strict, hypotheses=hypotheses)
-    if not difference.is_rational_function(*difference.free_symbols):
+    if not difference.is_rational_function(*difference.free_symbols) or _only_cancels(difference, sides):
         return None
     known = [*statement.domain]
     if hypotheses:
@@ -98,6 +98,16 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
         if len(margin.chosen) <= _MOST_CHOSEN and not long:
             few.append(margin)
     return _by_squares_and_cases(few, strict=strict)
+
+
+def _only_cancels(difference: sp.Expr, sides: sp.Tuple) -> bool:
+    """Whether a part of the sides that cancels is no rational function of symbols >= 0.
+
+    The re-checker reads the sides, and would reject a proof in slacks of the difference.
+    """
+    cancelled = sides.free_symbols - difference.free_symbols
+    rational = all(side.is_rational_function(*side.free_symbols) for side in sides)  # pyright: ignore[reportAttributeAccessIssue]
+    return not (rational and all(symbol.is_nonnegative for symbol in cancelled))
 
 
 def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | None:

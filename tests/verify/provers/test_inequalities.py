@@ -216,3 +216,18 @@ def test_a_divisor_that_cancels_needs_a_sign_too(sign):
     # In slacks η = (1/μ)/(1 + s), so ημ = 1/(1 + s) has no μ; the certificate divides by μ all the same.
     result = verify.prove(f"(1 - eta*mu)**2 <= 1 - eta*mu {sign}")
     assert result.for_all_parameters.standing is ForAll.PROVED and not result.detail(result.clauses[0])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x <= x",
+        "y - x >= y - x for x <= 3",
+        "x <= x + p for p >= 0",
+        "sqrt(x*y) <= sqrt(x)*sqrt(y) for x >= 0, y >= 0",
+        "abs(a*r**n) <= abs(a)*r**n for r > 0, integer n >= 0",
+    ],
+)
+def test_parts_that_cancel_are_those_of_an_accepted_proof(line):
+    # In slacks the re-checker needs a sign of each symbol of the sides, also of one that cancels.
+    assert verify.prove(line).for_all_parameters.standing is ForAll.PROVED

@@ -213,7 +213,7 @@ class Atoms:
         return self.symbols[key]
 
     def _logarithm(self, argument: sp.Expr, meaning: sp.Expr) -> sp.Expr:
-        """Return a logarithm in atoms; that of a product of exponentials, or of primes, is a sum."""
+        """Return a logarithm in atoms; that of a product of exponentials, or of primes, or of c/u, is a sum."""
         if argument == 1:
             return sp.Integer(0)
         powers = sp.factor(argument).as_powers_dict()
@@ -225,6 +225,11 @@ class Atoms:
         parts = _primes(argument)
         if parts and parts != {argument: 1}:
             return sp.Add(*(k * self._logarithm(sp.Integer(u), sp.log(u)) for u, k in parts.items()))
+        above, below = map(sp.expand, sp.fraction(sp.together(argument)))
+        if above.is_Rational and below.free_symbols:
+            content, left = sp.Poly(below, *sorted(below.free_symbols, key=str)).primitive()
+            left, share = left.as_expr(), above / content
+            return self._logarithm(share, sp.log(share)) - self._logarithm(left, sp.log(self.back(left)))
         return self._atom("log", argument, sp.Integer(1), meaning)
 
     def _exponential(self, argument: sp.Expr) -> sp.Expr:

@@ -127,7 +127,7 @@ class Values:
             return (left if side else None), of
         if isinstance(part, sp.Abs):
             side = self._side(scope, first)
-            return (side * first if side else None), first
+            return (side * first if side else self._partly(scope, first)), first
         if isinstance(part, sp.sign):
             sign = self._strict_side(scope, first)
             return (None if sign is None else sp.Integer(sign)), first
@@ -143,6 +143,14 @@ class Values:
         signs = {sp.Eq: (0,), sp.Lt: (1,), sp.Le: (0, 1), sp.Gt: (-1,), sp.Ge: (-1, 0)}
         holds = next(sign in signs[kind] for kind in signs if isinstance(condition, kind))
         return (value if holds else sp.Piecewise(*part.args[1:])), of
+
+    def _partly(self, scope: Scope, of: sp.Expr) -> sp.Expr | None:
+        """Return |u| with the common factors of u's terms whose side is seen taken out; None if there are none."""
+        factors = [(factor, self._side(scope, factor)) for factor in sp.Mul.make_args(sp.factor_terms(sp.expand(of)))]
+        if not any(side for _, side in factors):
+            return None
+        rest = sp.Abs(sp.Mul(*(factor for factor, side in factors if not side)))
+        return sp.Mul(rest, *(side * factor for factor, side in factors if side))
 
     def _side(self, scope: Scope, of: sp.Expr) -> int:
         if self._is_zero(scope, of):

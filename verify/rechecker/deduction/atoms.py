@@ -198,12 +198,13 @@ class Atoms(FunctionAtoms):
                 value = self.plus(low, self.times(rest, base))
         return value
 
-    def _raised(self, value: Quotient, power: int) -> Quotient:
+    def raised(self, value: Quotient, power: int) -> Quotient:
+        """Return a value to an integer power, which may be negative."""
         raised = self.whole_power(value, abs(power))
         return raised if power >= 0 else self.inverse(raised)
 
     def log(self, value: Quotient) -> Quotient:
-        """Return a logarithm: log(e^g u) is g + log u, and that of a number is a sum over its prime factors.
+        """Return a logarithm: log(e^g u) is g + log u, log(c/u) is log c − log u, and log c a sum over prime factors.
 
         The logarithm of an integer from 2 on is positive. Raises Rejected if the argument is not shown to be positive.
         """
@@ -214,6 +215,11 @@ class Atoms(FunctionAtoms):
             return self.plus(total, self.log(rest))
         if parts := self._primes(value):
             return reduce(self.plus, (self.times(self.number(Fraction(k)), self.log(u)) for u, k in parts))
+        if value.factors and set(value.numerator) == {0} and value.numerator[0] > 0:
+            share = Fraction(value.numerator[0], value.number)
+            return self.minus(
+                self.log(self.number(share)), self.log(self.times(self.number(share), self.inverse(value)))
+            )
         atom = self.of_atom(self._function_of("log", value, 1, needs="positive"))
         self.logarithms[next(iter(atom.numerator))] = value
         return atom
@@ -251,7 +257,7 @@ class Atoms(FunctionAtoms):
                 key = keys[place]
                 share = Fraction(power, self.units[key])
                 total = self.plus(total, self._reduced({key[1]: share.numerator}, share.denominator, dict(key[2])))
-                rest = self.times(rest, self._raised(self.of_atom(place), -power))
+                rest = self.times(rest, self.raised(self.of_atom(place), -power))
         return total, rest
 
     def exp(self, value: Quotient) -> Quotient:
@@ -319,22 +325,22 @@ class Atoms(FunctionAtoms):
                     return self.number(number)
             root = self._function_of("root", base, power.denominator, needs="nonnegative")
             self.roots[root] = base, power.denominator
-            return self._raised(self.of_atom(root), power.numerator)
+            return self.raised(self.of_atom(root), power.numerator)
         constant = self._constant(power)
         if constant is None:
             return self.exp(self.times(power, self.log(base)))
         if any(times < 0 for key, times in power.numerator.items() if key) and not self.is_positive(base):
             return self._of_difference(base, power)
-        result = self._raised(base, constant)
+        result = self.raised(base, constant)
         for key, times in sorted(power.numerator.items()):
             if key:
-                result = self.times(result, self._raised(self._counted(base, key), times))
+                result = self.times(result, self.raised(self._counted(base, key), times))
         return result
 
     def _counted(self, base: Quotient, key: int) -> Quotient:
         """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; exp(g) gives exp((n − l) g)."""
         result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
-        for part, times in self._parts(base):
+        for part, times in self.parts(base):
             exponent, rest = self._exponent(part)
             if rest == self.number(Fraction(1)):
                 value = self.exp(self.times(exponent, self.plus(Quotient({key: 1}, 1, ()), self.number(less))))
@@ -344,10 +350,10 @@ class Atoms(FunctionAtoms):
                 if part.number == 1 and set(part.numerator) == {0} and part.numerator[0] > 0:
                     # A power of a positive integer is a positive integer.
                     self.whole[place] = 1
-            result = self.times(result, self._raised(value, times))
+            result = self.times(result, self.raised(value, times))
         return result
 
-    def _parts(self, base: Quotient) -> list[tuple[Quotient, int]]:
+    def parts(self, base: Quotient) -> list[tuple[Quotient, int]]:
         """Return factors of a quotient and their powers: content, atoms, the rest of the numerator, divisors."""
         if not base.numerator:
             return [(base, 1)]
@@ -368,7 +374,7 @@ class Atoms(FunctionAtoms):
             part, more = power, 0
         self._refuse_negative(part)
         sign: Sign = "nonnegative" if self.is_nonnegative(base) else "real"
-        return self.times(self._raised(base, more), self.of_atom(self.opaque("difference", [base, part], sign=sign)))
+        return self.times(self.raised(base, more), self.of_atom(self.opaque("difference", [base, part], sign=sign)))
 
     def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
         """Return base^power for an integer power ≥ 0. Raises Rejected for any other."""

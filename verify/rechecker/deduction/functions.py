@@ -69,6 +69,12 @@ class FunctionAtoms(Quotients):
     def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
         raise NotImplementedError
 
+    def parts(self, base: Quotient) -> list[tuple[Quotient, int]]:
+        raise NotImplementedError
+
+    def raised(self, value: Quotient, power: int) -> Quotient:
+        raise NotImplementedError
+
     def copied(self) -> Self:
         raise NotImplementedError
 
@@ -111,8 +117,8 @@ class FunctionAtoms(Quotients):
         match head:
             case "sinh" | "cosh" | "tanh":
                 return self._hyperbolic(head, args[0])
-            case "Abs" if turn := self.side(args[0]):
-                return self.times(self.number(Fraction(turn)), args[0])
+            case "Abs":
+                return self._absolute(args[0])
             case "sign" if (known := self.sign(args[0])) is not None:
                 return self.number(Fraction(known))
             case "Max" | "Min":
@@ -128,6 +134,17 @@ class FunctionAtoms(Quotients):
                 return self._turned(self.function("floor", [self._turned(args[0])]))
             case _:
                 return self._of_one(head, args)
+
+    def _absolute(self, value: Quotient) -> Quotient:
+        """Return |u|: of a value whose side is shown, u or −u, else the product over the factors of u, or an atom."""
+        if turn := self.side(value):
+            return self.times(self.number(Fraction(turn)), value)
+        parts, result = self.parts(value), self.number(Fraction(1))
+        if len(parts) == 1 or any(power < 0 and not self.side(part) for part, power in parts):
+            return self._of_one("Abs", [value])
+        for part, power in parts:
+            result = self.times(result, self.raised(part if power % 2 == 0 else self._absolute(part), power))
+        return result
 
     def _of_one(self, head: str, args: Sequence[Quotient]) -> Quotient:
         """Return a function that is an atom, but at 0, atan 1, and some multiples of π; of u or −u, for one of them."""

@@ -56,6 +56,13 @@ ACCEPTED = {
         {"t": 2},
     ),
     "an absolute value": ("x <= abs(x)", cases(x, NOTHING, total((2, [0]))), {"x": -1}),
+    "the factors of an absolute value": (
+        "abs(x*y**2 - x) == abs(x)*(1 - y**2) if y**2 < 1",
+        NOTHING,
+        {"x": -1, "y": 0},
+        [0],
+    ),
+    "the divisors of an absolute value": ("abs(x/(1 + y**2)) == abs(x)/(1 + y**2)", NOTHING, {"x": -1, "y": 2}),
     "a maximum": ("x <= Max(x, 0)", cases(x, NOTHING, total((1, [0]))), {"x": -1}),
     "a sign": (
         "abs(x) == x*sign(x)",
@@ -94,8 +101,8 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_functions_are_accepted(name):
-    line, tree, instance = ACCEPTED[name]
-    found = verdict(line, tree, **instance)
+    line, tree, instance, *relations = ACCEPTED[name]
+    found = verdict(line, tree, *relations, **instance)
     assert (found.evidence, found.why) == ("proved", "")
 
 
@@ -135,6 +142,8 @@ REFUSED = {
     "a step without a value": ("x == x along x -> 1/x from 1", NOTHING, {"t": 1}),
     "fewer steps than none": ("x == 3*t along x -> x + 3 from 1", induction(total((1, [1])), symbol="t"), {"t": 2}),
     "an absolute value of any sign": ("abs(x) == x", NOTHING, {"x": 1}),
+    "a factor of any sign in an absolute value": ("abs(x*y**2 - x) == abs(x)*(1 - y**2)", NOTHING, {"x": 1, "y": 0}),
+    "a divisor of any sign in an absolute value": ("abs(x/y) == abs(x)/y if y**2 > 1", NOTHING, {"x": 1, "y": 2}),
     "a maximum of any two": ("Max(x, y) == x", NOTHING, {"x": 1, "y": 0}),
     "a sign at 0": ("sign(x) == 1 for x >= 0", NOTHING, {"x": 1}),
     "pieces": ("Piecewise((1, x < 0), (2, True)) == 2", NOTHING, {"x": 1}),
@@ -204,6 +213,8 @@ WHY = {
     "a step without a value": "sign of a divisor",
     "fewer steps than none": "the sum is not",
     "an absolute value of any sign": "the sum is not",
+    "a factor of any sign in an absolute value": "the sum is not",
+    "a divisor of any sign in an absolute value": "sign of a divisor",
     "a maximum of any two": "the sum is not",
     "a sign at 0": "the sum is not",
     "pieces": "which of some pieces",
