@@ -37,7 +37,7 @@ lint: $(READY)
 # The seed is the commit's, so that every commit draws anew, and a failure repeats.
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
-	$(BIN)/python -m pytest paper_checks -m audit $(ARGS)
+	$(BIN)/python -m pytest paper_checks -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
 
 # It installs nothing: where coqc is missing it names the Debian packages. ARGS=--all compiles what is on record too.
 formal: $(READY)

@@ -30,7 +30,8 @@ POSIX_ALONE = {
     *("os.sched_getaffinity", "signal.SIGALRM", "signal.SIGKILL", "signal.SIGHUP", "signal.setitimer"),
     "signal.ITIMER_REAL",
 }
-"""Modules and names that Windows lacks, and `os.rename`, which does not replace a file on Windows."""
+"""Modules and names that Windows lacks, and two that act differently there: `os.rename` does not replace a file, and
+`os.kill` ends the process."""
 ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}, "verify/remembered.py": {"os.getuid"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
 """Names that are used only if the system has them, which is tested below."""
@@ -308,7 +309,10 @@ def test_the_papers_checks_run_as_installed(outside):
 
 
 def not_portable(path):
-    """Yield the uses in a file of functions that Windows lacks, or of text in a way that depends on the system."""
+    """Yield the names in POSIX_ALONE that a file uses, and its calls that open, read or write text as the system does.
+
+    These are calls without `encoding`, and `write_text` without `newline`.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]

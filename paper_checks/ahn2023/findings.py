@@ -86,7 +86,7 @@ theorem2_minimisers_are_multiples = Finding(
     title="For Σ = I every minimiser of Theorem 2 among symmetric matrices is a pair of multiples of I",
     weight=Weight.STRONGER,
     summary="Theorem 2 states that some minimiser is diagonal; for Σ = I and all d and n every minimiser among "
-    "symmetric matrices is a pair of multiples of I, two known steps in either order, by an argument from "
+    "symmetric matrices is a pair of multiples of I whose two factors are known, in either order, by an argument from "
     "proved steps.",
     text="Rotate so that A_0 is diagonal, with entries x_i. Then the loss of two layers exceeds that with only the "
     "diagonal of A_1 by Σ_{i<j} (k(x_i) + k(x_j)) o_ij², where the o_ij are the off-diagonal entries of A_1 and k is "
@@ -191,8 +191,8 @@ theorem3_over_all_entries = Finding(
     paper=AHN2023,
     title="With two layers Theorem 3's least point is not critical over all entries of P and Q, for any d and n",
     weight=Weight.STRONGER,
-    summary="Theorem 3's gradient is that in the A_l; with two layers the loss has a negative slope in the last entry "
-    "of Q_1 at its least point, for all d and n, by an argument from proved steps.",
+    summary="Theorem 3's gradient is taken in the A_l alone; with two layers, at the point of Theorem 3's least loss, "
+    "the loss has a negative slope in the last entry of Q_1, for all d and n, by an argument from proved steps.",
     text="Let the last diagonal entry of Q_1 be t, which pattern (8) sets to 0: the second layer then also weighs "
     "examples by their labels. At Theorem 3's least point with two layers, in either order of the steps, the loss "
     "falls as t grows from 0. So the point is critical over all A_0 and A_1, as printed, and not over all P and Q. At "
@@ -281,9 +281,9 @@ theorem4_at_two_layers = Finding(
     title="With two layers Theorem 4's least loss on S is attained for every d and n; over a_0 < 0 the infimum is "
     "larger, and is not attained",
     weight=Weight.STRONGER,
-    summary="Theorem 4 has a vanishing gradient, not a minimum; with two layers the least loss on S is attained for "
-    "every d and n, by an argument from proved steps, and one critical point is idle, all others have positive "
-    "a_0, a_1, b_0.",
+    summary="Theorem 4 is about a vanishing gradient, not about a minimum; with two layers the least loss on S is "
+    "attained for every d and n, by an argument from proved steps; one critical point has an idle layer (a_0 = 0), and "
+    "all others have positive a_0, a_1, b_0.",
     text="One critical point on S has a_0 = 0, a_1 = n/(n + d + 1), b_0 = −1/2; at all others a_0, a_1 and b_0 are "
     "positive, and f is least at one of these. The least loss is below Theorem 3's with two layers, where all b_l = 0, "
     "and not below Theorem 3's with four. At d = 1, n = 3 the list of critical points is complete (the re-checker does "

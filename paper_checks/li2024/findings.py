@@ -92,8 +92,9 @@ bounded_shifts_are_not_closeness = Finding(
     title="Bounded shifts do not make the two models close: a gradient step and a layer may move the prediction in "
     "opposite directions",
     weight=Weight.CONTRADICTED,
-    summary="The paper calls the two models close because both shifts are bounded; an explicit pair within all the "
-    "bounds moves in opposite directions: certified there, and formal for all such pairs.",
+    summary="The paper calls the two models close because both shifts are bounded; a gradient step and a layer within "
+    "all the bounds move the prediction in opposite directions, certified for one explicit pair and formal for the "
+    "whole family of such pairs.",
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
     "0.00212…; their distance is the sum, within all the hypotheses, small moves included. Alone the step lowers "

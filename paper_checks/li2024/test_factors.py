@@ -1,4 +1,4 @@
-"""The reached and the best factors are certified, and compared with families of matrices and with ascents."""
+"""The best factor is checked; the reached factor is compared with families of matrices, and both with ascents."""
 
 from fractions import Fraction
 from types import SimpleNamespace

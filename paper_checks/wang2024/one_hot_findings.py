@@ -185,8 +185,8 @@ larger_steps = Finding(
     paper=WANG2024,
     title="Theorem 1's conclusion holds for every step size below 2q(T − 1)/(T − 1 + 6d), which tends to 2q as T grows",
     weight=Weight.STRONGER,
-    summary="Beyond 2q the approach to zero loss is unstable; nearly up to there, for large T, Theorem 1's conclusion "
-    "holds, as Rocq's kernel accepts.",
+    summary="For step sizes η > 2q the approach to zero loss is unstable; for η nearly up to 2q, if T is large, "
+    "Theorem 1's conclusion holds, as Rocq's kernel accepts.",
     text="For all T, q and d the loss of the one-hot layer never rises, and falls below every ε, if "
     "η < 2q(T − 1)/(T − 1 + 6d): 1194/229, about 5.21, at the experiments' T = 200, q = 3, d = 5, where Theorem 1 asks "
     "for η ≤ 1/500 and 2q is 6. The curvature is small where the loss is at most that of the start, and no step leaves "

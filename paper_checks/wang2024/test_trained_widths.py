@@ -71,7 +71,7 @@ def test_a_small_run():
     ("T", "query", "above", "below", "words"),
     [
         (12, False, 49, 50, "at d + d_e = 49 and below it at 50"),
-        (12, True, 297, 298, "above at 297 and below at 298"),
+        (12, True, 297, 298, "above 5/48 at 297 and below it at 298"),
         (24, False, 68, 69, "At T = 24 the layers need 69,"),
         (24, True, 478, 480, "479 or 480"),
     ],

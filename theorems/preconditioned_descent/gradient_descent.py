@@ -68,12 +68,18 @@ def _mean(expression: sp.Expr) -> sp.Expr:
 
 
 def _examples(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the examples' labels, 1×n, after a layer with A = `forward`, and at v' with A_lᵀ = `descent`."""
+    """Return two forms of the examples' labels, 1×n.
+
+    They are the labels after a layer with A = `forward`, and (w* − v')ᵀX with v' = v − `descent` ∇R(v).
+    """
     return _mean(label_after(labels, labels, X, forward)), t(w - (v - descent * gradient)) * X
 
 
 def _query(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the query's label after a layer with A = `forward`, and at v' with A_lᵀ = `descent`."""
+    """Return two forms of the query's label.
+
+    They are the label after a layer with A = `forward`, and −v'ᵀx with v' = v − `descent` ∇R(v).
+    """
     return _mean(label_after(labels, label, x, forward)), -t(v - descent * gradient) * x
 
 
@@ -179,7 +185,7 @@ lemma1 = Theorem(
         _canary("A in the place of its transpose, for any A", "query", _query(B, B)),
         _canary("ascent", "query", _query(B, -t(B))),
         _canary("twice the step", "examples", _examples(B, 2 * t(B))),
-        _canary("the examples by A, for any A", "examples", _examples(B, B)),
+        _canary("A in the place of its transpose in the examples' labels, for any A", "examples", _examples(B, B)),
     ),
     argument=ARGUMENT,
     evaluations={

@@ -30,7 +30,7 @@ eigenvalue = sp.Symbol("eigenvalue", real=True)
 steps, rates = sp.symbols("a0:3", real=True), sp.symbols("b0:2", real=True)
 """a_0, a_1, a_2 and b_0, b_1."""
 in_step, in_product = sp.symbols("F_a F_c", real=True)
-"""The slopes of F in a step a and in c = a b."""
+"""∂F/∂a and ∂F/∂c, for the loss f(a, b) = F(a, c) with c = a b."""
 G, Q = map(matrix, ("G", "Q"))
 """Polynomials in S."""
 
@@ -45,8 +45,8 @@ STATIONARY = StationarySquare(
     variable=s,
     moment=wishart_trace_moment(k, n, d),
     index=k,
-    says="over S, f = E tr r_L(S)^2, S = XX'/n at Sigma = I, has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
-    "g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
+    says="f = E tr r_L(S)^2, with S = XX'/n at Sigma = I, has a critical point in the a_l and b_l, where "
+    "r_{l+1} = r_l (1 - a_l S g_l^2), g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
 )
 
 
@@ -56,7 +56,7 @@ def token_after(token: sp.Expr, preconditioner: sp.Expr, mover: sp.Expr) -> sp.E
 
 
 def label(layers: int) -> sp.Expr:
-    """Return the query's label after some layers at Σ = I, filled in, from X, x and w."""
+    """Return the query's label, filled in as w*ᵀ x at first, after `layers` layers at Σ = I, from X, x and w."""
     tokens, labels, token, filled = X, t(w) * X, x, t(w) * x
     for step, rate in zip(steps[:layers], (*rates, sp.S.Zero), strict=False):
         # (X; Y)ᵀ Q z for the examples and for the query.
@@ -91,7 +91,7 @@ TWO, THREE = (
         label(layers),
         _in_matrices(layers),
         {letter: SHAPES[letter] for letter in (X, x, w)},
-        says=f"at Sigma = I the label after {name} layers, filled in, is w*' r_{layers}(S) x",
+        says=f"at Sigma = I the query's label, filled in as w*' x at first, is w*' r_{layers}(S) x after {name} layers",
     )
     for layers, name in ((2, "two"), (3, "three"))
 )
@@ -100,7 +100,8 @@ TOKEN = MatrixIdentity(
     token_after(R * x, A, R * C).subs(X, R * X),
     R * token_after(x, t(R) * A * R, C * R),
     {letter: SHAPES[letter] for letter in (X, x)} | dict.fromkeys((A, C, R), (d, d)),
-    says="with tokens R x for x a layer of A and B = R C moves tokens as one of R' A R and C R does, for any R",
+    says="for any R, a layer of A and B = R C takes a token R x, with examples R X, to R times the token to which a "
+    "layer of R' A R and C R takes x, with examples X",
 )
 _S = r * X * t(X)
 TOKEN_LAYER = MatrixIdentity(
@@ -115,5 +116,6 @@ LABEL_LAYER = MatrixIdentity(
     t(w) * Q * x - steps[0] * r * (t(w) * Q * X) * t(G * X) * (G * x),
     t(w) * (Q - steps[0] * Q * _S * t(G) * G) * x,
     {X: SHAPES[X], x: SHAPES[x], w: SHAPES[w], G: (d, d), Q: (d, d)},
-    says="and labels w*' Q X, the label w*' Q x to w*' (Q - a Q S G' G) x",
+    says="at Sigma = I a layer of A = a I and B = b I, tokens G X and labels w*' Q X, takes the label w*' Q x of the "
+    "token G x to w*' (Q - a Q S G' G) x",
 )

@@ -15,31 +15,20 @@ printed ranges (shown in balls in `paper_checks`), so that f is least on this bo
 Source: the weights are printed in Figures 4 and 5; the text says n = 10. The loss is derived here.
 """
 
-from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.layers_of_tokens import THREE, polynomials, rates, s, steps
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.preconditioned_tokens import MULTIPLES, PATTERN
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n, r
 from theorems.wishart.trace_moments import trace_moment, trace_moments
-from verify import (
-    Canary,
-    Derivation,
-    Hypothesis,
-    Inequality,
-    MatrixIdentity,
-    Parameter,
-    Source,
-    Statement,
-    Step,
-    Theorem,
-    primitive,
-)
+from verify import Derivation, Hypothesis, Inequality, Parameter, Source, Statement, Step, Theorem, primitive
 
 PRINTED = {
     "a0": ("0.38", "0.38"),
@@ -121,20 +110,7 @@ def derivation() -> Derivation:
     )
 
 
-BELOW = replace(ABOVE, relation=sp.Lt(loss, sp.exp(-6)), says="")
-
-
-def _canary(name: str, statement: Statement) -> Canary:
-    return Canary(name, statement, "above")
-
-
-def _with(**changes: object) -> Statement:
-    return replace(STATEMENT, **changes)  # type: ignore[arg-type]
-
-
-def _above(bound: sp.Expr, left: sp.Expr = loss) -> tuple[MatrixIdentity | Inequality, ...]:
-    return THREE, replace(ABOVE, relation=sp.Gt(left, bound), says="")
-
+_canary = partial(with_changes, STATEMENT)
 
 printed_layers = Theorem(
     id="ahn2023.printed_layers",
@@ -145,12 +121,14 @@ printed_layers = Theorem(
     values={"loss": loss, "log_loss": sp.log(loss)},
     derivation=derivation,
     canaries=(
-        _canary("above 1/10", _with(claims=_above(sp.Rational(1, 10)))),
+        _canary("above 1/10", "above", relation=sp.Gt(loss, sp.Rational(1, 10))),
         _canary(
-            "at five examples more", _with(claims=_above(sp.Rational(1, 50), three_layer_loss(n + 5, d, *WEIGHTS)))
+            "at five examples more",
+            "above",
+            relation=sp.Gt(three_layer_loss(n + 5, d, *WEIGHTS), sp.Rational(1, 50)),
         ),
-        _canary("one eigenvalue's square for five", _with(claims=_above(sp.Rational(1, 50), loss / 5))),
-        _canary("below Figure 3's level", _with(claims=(THREE, BELOW))),
+        _canary("one eigenvalue's square for five", "above", relation=sp.Gt(loss / 5, sp.Rational(1, 50))),
+        _canary("below Figure 3's level", "above", relation=sp.Lt(loss, sp.exp(-6))),
     ),
     statement_uses=("ahn2023.theorem4",),
     proof_uses=("ahn2023.lemma5",),

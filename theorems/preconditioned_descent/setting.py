@@ -28,7 +28,7 @@ from verify import Hypothesis, Parameter, matrix
 
 d, n, L = sp.symbols("d n L", integer=True, positive=True)
 r = sp.Symbol("r", positive=True)
-"""The factor of a layer, 1/n in the definition; another factor only rescales A."""
+"""The factor of a layer, 1/n in the definition; another factor only rescales Q."""
 
 DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
 EXAMPLES = Parameter("n", "integer", "number of examples in the prompt", minimum=1)
@@ -43,7 +43,7 @@ X, Y, x, y, w = map(matrix, ("X", "Y", "x", "y", "w"))
 """Tokens (d×n) and labels (1×n) of the examples, token (d×1) and label (1×1) of a column, w* (d×1)."""
 A, B, b, p, s, u = map(matrix, ("A", "B", "b", "p", "s", "u"))
 R, C, K = map(matrix, ("R", "C", "K"))
-"""Σ = R Rᵀ; B = R C; labels are w*ᵀ R K times the tokens at Σ = I."""
+"""Σ = R Rᵀ, and tokens are R x̃ with x̃ of covariance I; B = R C; labels are w*ᵀ R K x̃."""
 beta, tau = sp.symbols("beta tau", real=True)
 """The blocks of P and Q."""
 SHAPES = {X: (d, n), Y: (sp.S.One, n), x: (d, sp.S.One), y: (sp.S.One, sp.S.One), w: (d, sp.S.One)}
@@ -71,7 +71,7 @@ STAR, QUERY = matrix("w_star"), matrix("x_query")
 ERROR = sp.Symbol("error", real=True)
 LETTERS = {X: (d, n), STAR: (d, sp.S.One), QUERY: (d, sp.S.One)}
 NORMAL = dict.fromkeys(LETTERS)
-"""Tokens of the examples, w* and the query's token at Σ = Ψ = I: independent, of standard normal entries."""
+"""The examples' tokens, w* and the query's token, if all have covariance I: independent standard normal entries."""
 
 
 def left_of(middle: sp.Expr) -> sp.Expr:

@@ -16,7 +16,8 @@ With many examples S = I + G/√n, G symmetric with entries N(0, 1) and N(0, 2) 
 `multiples_of_the_inverse` has Theorem 3's minimum for any number of layers, for every d and n; a closed form for all d
 and n is only here and in `two_layer_minimum`.
 
-Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
+Source: derived here; Ahn et al. 2023, Theorem 3, states only that the infimum of the squared gradient over
+A_l = a_l Σ^{-1} is 0.
 """
 
 from dataclasses import replace
@@ -188,8 +189,8 @@ NOT_AT_MOST_0 = Implication(
 )
 LEAST_STEPS = InWords(
     "least",
-    "f over S is least, with the value minimum_loss, at three real, different and positive steps, whose sum, sum of "
-    "products of two and product are those of the values, and at no others",
+    "over A_l = a_l Sigma^{-1}, f is least, with the value minimum_loss, at three real, different and positive steps "
+    "a_l, whose sum, sum of pairwise products and product are the values sum, pairs and product, and at no others",
 )
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
@@ -248,7 +249,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the loss in the steps, one dimension, the discriminant."""
+    """Return the derivation: f in terms of the a_l, the discriminant, the case d = 1, the limits for many examples."""
     a, b, c = sp.symbols("a b c", real=True)
     symmetric = (a + b + c, a * b + a * c + b * c, a * b * c)
     square = sp.Poly(((1 - a * s) * (1 - b * s) * (1 - c * s)) ** 2, s)
@@ -273,7 +274,8 @@ _LARGER_SUM = values_of(*LEAST_AT, factors=(Fraction(51, 50), Fraction(1), Fract
 EVALUATIONS = {
     "least": Evaluation(
         least_at_steps(roots_of(values_of(*LEAST_AT)), values_of(LEAST)),
-        "f over S is least, with the value minimum_loss, at three steps whose sum is 51/50 of that of the values",
+        "over A_l = a_l Sigma^{-1}, f is least, with the value minimum_loss, at three steps whose sum is 51/50 of the "
+        "value sum",
         least_at_steps(roots_of(_LARGER_SUM), values_of(LEAST)),
         draws=30,
     )

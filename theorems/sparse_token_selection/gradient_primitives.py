@@ -4,7 +4,8 @@ Arguments are exact. The first seven are the same for all primitives: T tokens, 
 encodings of dimension D; α and C; and the index of the encodings' law in LAWS (len(LAWS) for a law that is not named).
 Two more follow. For the gradient off the set: the index of the place in PLACES, and `query`, 1 if the query's token is
 attended to, else 0. For the other primitives: `query` and the factor. A primitive raises UndefinedError if there is no
-such model, or if it has too many samples. (Its value exists at all sizes.)
+such model or the law is not named. It also does so for too many samples or |C| > LARGEST_C: the value exists, but is
+not computed.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ def _model(
     if any(part.denominator != 1 for part in parts) or not 1 <= q <= T or d < 1 or D < 1 or query not in (0, 1):
         raise UndefinedError(f"T = {T}, q = {q}, d = {d}, d_e = {D}, query = {query}: integers with 1 <= q <= T")
     if law == len(LAWS):
-        raise UndefinedError("law = any: only a law that is named is gone through")
+        raise UndefinedError("law = any: only the draws of a named law can be gone through")
     if law not in range(len(LAWS)) or place not in PLACES:
         raise UndefinedError(f"law {law}, place {place}: there is no such law or place")
     return Model(int(T), int(q), int(d), int(D), int(law), int(place), bool(query))
@@ -99,7 +100,7 @@ def _off_the_set(model: Model, alpha: Fraction, C: Fraction) -> Value:
 def _less(what: str, model: Model, alpha: Fraction, C: Fraction, factor: Fraction) -> Value:
     """For "loss", return the loss less `factor` times its formula in P and R.
 
-    For "V" or "W", return the sum of squares of a gradient's diagonal entries, each less `factor` times its formula.
+    For "V" or "W", return Σ_i (g_i − `factor` · formula)², g the diagonal of the gradient in its identity block.
     """
     of, q, at, one = means(model), model.q, _scale(C, model), Fraction(1)
     (in_V, in_W), (block_V, block_W) = _gradient(model, alpha), _diagonals(model)

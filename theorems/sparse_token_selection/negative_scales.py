@@ -22,7 +22,7 @@ E 1/N is at most the mean of 1/k.
 
 In samples P ≤ q/T: the factor of about 1 + log T is not sharp.
 
-Source: Wang et al. 2024, Theorem 2 speaks of the loss without a sign of C; everything here is derived here.
+Source: Wang et al. 2024, Theorem 2, does not restrict the sign of C; everything in this file is derived here.
 """
 
 from dataclasses import replace
@@ -90,7 +90,7 @@ MAJORITY = Implication(
     "majority",
     (sp.Le(s, q),),
     sp.Ge((q + s) / (2 * q), sp.Rational(1, 2)),
-    says="the part (q+s)/(2q) of q signs with the sum s >= 0 that are + is at least 1/2",
+    says="of q signs with the sum s >= 0 the fraction (q+s)/(2q) is +, which is at least 1/2",
 )
 LARGER_WEIGHT = Implication(
     "larger_weight",
@@ -322,7 +322,7 @@ _canary = partial(
 negative_scales = Theorem(
     id="wang2024.negative_scales",
     title="Sign encodings, C ≤ 0: the selected tokens' attention is at most q (1 + log(T−q+1))/(T−q+1), and the loss "
-    "is above its infimum over C ≥ 0 where a bound is below the gain",
+    "is above its infimum over C ≥ 0 if the bound of P²/(qR) at C ≤ 0 is below its supremum over C ≥ 0",
     source=Source("Theorem 2's loss at C ≤ 0", "derived here", WANG2024, "the paper's proof is not known to us"),
     statement=STATEMENT,
     example={"T": 60, "q": 2, "d": 1, "d_e": 20, "attend": "tokens"},

@@ -1,9 +1,10 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
-An inference is one sentence, with the rule that it applies. It may contain more than one deduction, so that the number
-of inferences measures the length of an argument, and not its certainty. An inference names its premises by label:
-steps, hypotheses and claims of its theorem, and earlier inferences. It names another theorem by its id, and one claim
-of that theorem as `id:label`. The inference that concludes a claim has the claim's label.
+An inference is a step in prose, of one or more sentences, with the rule that it names. It may contain more than one
+deduction, so that the number of inferences measures the length of an argument, and not its certainty. An inference
+names its premises by label: steps, hypotheses and claims of its theorem, and earlier inferences. It names another
+theorem by its id, and one claim of that theorem as `id:label`. The inference that concludes a claim has the claim's
+label.
 """
 
 from collections.abc import Collection, Mapping
@@ -120,7 +121,7 @@ class Inference:
     label
         Its name; if it concludes a claim, the claim's label.
     says
-        The inference, in one sentence.
+        The inference, in one or more sentences.
     uses
         The premises: labels of steps, hypotheses, claims and earlier inferences, and ids of other theorems
         (`wang2024.lemma1`, for all its claims) or claims of theirs (`wang2024.lemma1:loss`). If a premise is of

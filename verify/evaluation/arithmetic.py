@@ -149,7 +149,11 @@ class Ball:
     sqrt = staticmethod(flint.arb.sqrt)
 
     def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
-        """Return base^exponent; if the base contains 0, it is finite only for a known small integer exponent."""
+        """Return base^exponent.
+
+        If FLINT's power is not finite, and the exponent is a known integer of size at most _LARGEST_POWER, multiply it
+        out.
+        """
         raised = base**exponent
         if raised.is_finite() or not (exponent.is_integer() and abs(exponent) <= _LARGEST_POWER):
             return raised

@@ -427,8 +427,9 @@ def _head_of(expression: sp.Basic) -> str:
         return name
     if name in HEADS and isinstance(expression, HEADS[name]):
         return name
-    kind = "a float" if isinstance(expression, sp.Float) else name
-    raise TheoremError(f"{text_of(expression)}: {kind} is outside the language of statements")
+    is_float = isinstance(expression, sp.Float)
+    kind, listed = ("a float", "") if is_float else (name, "; `verify language` lists functions that it has")
+    raise TheoremError(f"{text_of(expression)}: {kind} is outside the language of statements{listed}")
 
 
 def bound_symbols(expression: sp.Basic, kinds: tuple[Any, ...] = _BINDING) -> frozenset[sp.Basic]:

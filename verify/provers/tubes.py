@@ -167,7 +167,7 @@ class _Construction:
         # The slopes of the next cell are not known yet: they are expected to change as the last ones did.
         before = last.slopes if last else cell.slopes
         after = [tuple(2 * b - a for a, b in zip(*pair, strict=True)) for pair in zip(before, cell.slopes, strict=True)]
-        return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a tube is not kept in a cell"
+        return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a step may leave the tube within a cell"
 
     def extend(self, cell: Cell, node: Node) -> None:
         """Add a cell that can be the next one, and the node at its end."""

@@ -1,1 +1,1 @@
-"""Long runs, which are stored and resume: experiments, comparisons and sweeps."""
+"""Long runs: experiments and sweeps, which are stored and resume, and comparisons and crossings."""

@@ -49,7 +49,7 @@ def test_the_two_bounds_of_the_proof_against_sampled_encodings(law, T, q, D):
     for r in SCALES:
         found = lost(v, q, r)
         assert found.mean() - 6 * found.std() / math.sqrt(len(v)) >= max(shares(T, q, D, r))
-    # The bound by the selected tokens is right up to a factor: at a large d_e most of the loss is theirs.
+    # At this scale the larger of the two bounds is right up to a factor of 30.
     r = math.log2(T / q)
     assert lost(v, q, r).mean() <= 30 * max(shares(T, q, D, r))
 
@@ -69,8 +69,8 @@ def test_the_bound_holds_for_every_s(s, attend):
     result = verify.check(THEOREM, **SIZES, s=s, attend=attend)
     assert result.outcome is Outcome.VERIFIED
     bound = float(result.values["loss_bound"])
-    # The bound is at most d/(2q) times the smaller of the proof's two bounds, because it uses a mean that is below
-    # both.
+    # The bound is at most d/(2q) times the smaller of the proof's two bounds, because it has 1/(1/y + 1/x + 3) for
+    # min(y, x, 1/3).
     selected, others = shares(40, 3, 100, float(s))
     assert 0 <= bound <= 5 / 6 * min(selected, others)
     assert bound <= float(result.values["loss_floor"].lower)

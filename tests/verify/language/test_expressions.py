@@ -140,6 +140,13 @@ def test_expressions_outside_the_language_are_refused(expression):
         to_data(expression)
 
 
+def test_a_refused_function_comes_with_the_command_that_lists_functions():
+    with pytest.raises(TheoremError, match=r": asin is outside .*; `verify language` lists functions that it has$"):
+        to_data(sp.asin(alpha))
+    with pytest.raises(TheoremError, match=r": a float is outside the language of statements$"):
+        to_data(sp.Float("0.5"))
+
+
 def test_a_sum_of_sums_is_one_inside_the_other():
     i, j = sp.symbols("i j", integer=True)
     inner, outer = sp.Sum(i * j, (i, 1, j)), sp.Sum(sp.Sum(i * j, (i, 1, j)), (j, 1, n))

@@ -125,7 +125,7 @@ def test_the_cost_grows_like_the_logarithm_of_the_level():
 @pytest.mark.parametrize(
     ("tube", "why"),
     [
-        (Tube(u), "no tube|kept|move"),
+        (Tube(u), "no tube|within a cell|move"),
         (Tube(x), "not in the recursion's state"),
         (Tube(z, observable=u + 2 * sp.exp(-z)), "not shown to be the recursion's observable"),
     ],
@@ -137,13 +137,13 @@ def test_no_tube_is_found_where_there_is_none(tube, why):
 
 
 def test_state_that_follows_a_fast_state_is_not_enclosed():
-    assert "kept" in found(CHAIN, Tube(z), Fraction(1, 60), {"x": Fraction(1, 1000)})
+    assert "within a cell" in found(CHAIN, Tube(z), Fraction(1, 60), {"x": Fraction(1, 1000)})
 
 
 def test_a_recursion_that_turns_the_fast_one_round_is_not_enclosed():
     # u' − e^{−z} = −(u − e^{−z})/2: a step exchanges the edges.
     turning = Dynamics(RISING.state, RISING.initial, (RISING.step[0], (3 * sp.exp(-z) - u) / 2), RISING.observable)
-    assert "kept" in found(turning, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
+    assert "within a cell" in found(turning, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
 
 
 def test_recursion_without_slopes_is_not_enclosed():

@@ -143,6 +143,46 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
+@pytest.mark.parametrize(
+    ("verb", "words", "code", "said"),
+    [
+        ("prove", ["--seconds", "5"], 0, "proved by deduction  claim: -x**2 <= 0"),
+        ("check", ["x=1"], 0, "verified (proved)  claim: -x**2 <= 0"),
+        ("check", ["x=1", "--seconds", "5"], 0, "margin 1"),
+        ("explore", ["--max-examples", "9", "--seed", "3"], 0, "no counterexample found in 9 clean instances"),
+        ("sweep", ["--over", "x=-1:1:3"], 0, "3 of 3 instances"),
+        ("show", [], 0, "verify check '-x**2 <= 0' x=1"),
+    ],
+)
+def test_a_statement_may_begin_with_a_minus_sign(cli, verb, words, code, said):
+    for typed in (["-x**2 <= 0", *words], ["-x**2 <= 0", *words, "--json"]):
+        found, out, err = cli(verb, *typed)
+        assert (found, err) == (code, "")
+        assert "--json" in typed or said in out
+
+
+def test_a_multiplier_may_follow_a_statement_that_begins_with_a_minus_sign(cli):
+    code, out, _ = cli("prove", "-x <= -1 if x >= 1", "--by", "hypothesis 1=1")
+    assert code == 0 and "margin = (x - 1)" in out
+    code, out, _ = cli("prove", "--by", "hypothesis 1=-x", "-x <= -1 if x >= 1")
+    assert code == 3 and "the multiplier of hypothesis 1, -x, is not shown to be >= 0" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-x**2 <= 0", "--nope"], "No such option: --nope"),
+        (["-x**2 <= 0", "-q"], "No such option: -q"),
+        (["-x**2"], "No such option: -x"),
+        (["-x**2 <= 0", "--x=3"], "No such option: --x; the value of a parameter is written x=3"),
+        (["-x**2 <= 0", "--seconds"], "Option '--seconds' requires an argument"),
+        (["-x**2 <= 0", "x=1"], "prove takes no values"),
+    ],
+)
+def test_an_unknown_option_beside_a_statement_that_begins_with_a_minus_sign(cli, words, said):
+    assert_one_line(cli("prove", *words), said)
+
+
 VERBS = (
     "list show conditions check prove derive explore necessity sweep observe simulate recheck export language "
     "pin report new"

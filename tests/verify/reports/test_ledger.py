@@ -1,7 +1,10 @@
 """The lines of the ledger, from entries in the form that tests write."""
 
+from dataclasses import replace
+
 import pytest
 
+import verify
 from verify.reports.ledger import ledger_lines, summary_lines
 
 DISCLOSED = ["Lemma 1", "Theorem 1"]
@@ -184,3 +187,9 @@ def test_the_summary_shows_a_line_a_crossing_and_only_what_is_unexpected_of_the_
     assert said in lines
     assert "1 finding, 0 as expected" in lines and lines[-1] == "12 s in all" and len(lines) < 26
     assert len(list(ledger_lines(entries, 1))) > 100
+
+
+def test_a_theorem_without_canaries_fails_the_test_and_is_said_to_have_none(ledger):
+    theorem = replace(verify.load_theorem("li2024.gradient"), canaries=())
+    with pytest.raises(pytest.fail.Exception, match=r"li2024\.gradient: it has no canaries$"):
+        ledger.canaries(theorem)

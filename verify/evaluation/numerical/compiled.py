@@ -34,8 +34,8 @@ class Scores:
     """The scores of n points.
 
     `violation`, of shape (n,), is 0 where the relations hold and the values are in their domains, else the sum of the
-    amounts by which they are not; for an equation the amount is relative to its sides. `absolute` and `relative`, of
-    shape (n, clauses), are each clause's margin, and the margin over the sizes of its sides; inf stands for no margin.
+    amounts by which they fail, relative to the sides for an equation. `absolute` and `relative`, of shape (n, clauses),
+    are each clause's margin, and the margin over the sizes of its sides; inf stands for no margin.
     """
 
     violation: np.ndarray
@@ -146,8 +146,8 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
 def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return relative and absolute margins; the margin of an equation is negative where its sides clearly differ.
 
-    Where both sides are 0 and the relation holds, the relative margin is 1, the largest, because a search nearby finds
-    nothing.
+    Where both sides are 0 and the relation holds, the relative margin is 1, the largest, because a search from there
+    would find nothing.
     """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
@@ -196,7 +196,7 @@ def compiled(
 def _as_parameter(variable: sp.Symbol) -> Parameter | None:
     """Return a variable as a parameter with the same kind and lower bound.
 
-    The result is None if the variable is assumed to be more than real or an integer and, possibly, > 0 or >= 0.
+    The result is None if the variable has an assumption besides its kind, real or integer, and its sign, > 0 or >= 0.
     """
     above = 0 if variable.is_positive else None
     minimum = 0 if variable.is_nonnegative and above is None else None

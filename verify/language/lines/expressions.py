@@ -237,7 +237,9 @@ def _named(part: Part, node: ast.expr, name: str, symbols: Mapping[str, sp.Symbo
 def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return a function of its arguments."""
     if name not in FUNCTIONS:
-        raise part.error(node, f"{name} is no function of the language; {meant(name, FUNCTIONS, 'it has')}")
+        near = meant(name, FUNCTIONS, "it has")
+        listed = f"{near}{'' if near.endswith('?') else ';'} `verify language` lists all"
+        raise part.error(node, f"{name} is no function of the language; {listed}")
     head, count = FUNCTIONS[name], len(node.args)
     if count < head.least or count > (head.most or count):
         raise part.error(node, f"write {head.written}: {name} has {count} argument{'' if count == 1 else 's'} here")
@@ -344,8 +346,10 @@ def _operated(part: Part, node: ast.expr, operator: ast.operator, sides: Sequenc
 
 def _power(part: Part, node: ast.expr, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     if isinstance(base, sp.Rational) and isinstance(exponent, sp.Rational):
-        bits = max(int(base.p).bit_length(), int(base.q).bit_length())
-        if bits * abs(exponent) > LONGEST_NUMBER.bit_length():
+        longer, whole = max(abs(int(base.p)), int(base.q)), int(abs(exponent))
+        bits = longer.bit_length()
+        # The first bound is below the power's number of bits, so that a long power is refused without computing it.
+        if (bits - 1) * whole > LONGEST_NUMBER.bit_length() or longer**whole >= LONGEST_NUMBER:
             raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
         if exponent.q != 1 and bits > _LONGEST_ROOT * 10 // 3:
             raise part.error(node, f"a number under a root has more than {_LONGEST_ROOT} digits")

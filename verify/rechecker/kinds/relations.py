@@ -19,7 +19,10 @@ _BALL_BITS = 256
 
 
 def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`: the stated margin, larger minus smaller side, is the exact one and decides."""
+    """`inequality`: the stated margin, larger minus smaller side, is the exact one, or lies in a ball of it.
+
+    The ball is used if the sides are not computed exactly. The exact margin or the ball decides.
+    """
     relation = given.relation(clause["relation"], "clause.relation")
     stated = rational(proof["margin"], f"{where}.margin")
     small, large = sides(relation)
@@ -29,9 +32,9 @@ def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str) -> tuple[Fraction, Fraction]:
-    """Return the second less the first of two values; an interval around what is stated where that is not exact.
+    """Return the second value less the first, as an interval: one point if both are exact, else the ends of a ball.
 
-    Raises Rejected, and says why, where it is not what is stated.
+    Raises Rejected, with `why`, if `stated` is not in it.
     """
     try:
         small, large = evaluate(given.terms, nodes, Exact(given.effort))
@@ -51,8 +54,8 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
 def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`: the margin recomputed in balls lies in the stated interval, which decides.
 
-    With a primitive whose value is known by an enclosure only, the two enclosures of the margin are made in different
-    ways, and neither need lie in the other: then they overlap, and each decides as the other does.
+    If a primitive is known only by an enclosure, the stated interval and the enclosure made here need not contain one
+    another: they must overlap, and decide alike.
     """
     relation = given.relation(clause["relation"], "clause.relation")
     bits, interval = whole(proof["bits"], f"{where}.bits", *BITS), _interval(proof["margin"], f"{where}.margin")
@@ -78,7 +81,10 @@ def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def enclose(given: Given, node: Node, interval: tuple[Fraction, Fraction], bits: int, where: str) -> None:
-    """See that the value of an expression is in an interval: exactly, where both ends are one; Rejected where not."""
+    """Check that an expression's value is in an interval; if the ends are equal, that it is exactly equal to them.
+
+    Raises Rejected if not.
+    """
     if interval[0] == interval[1]:
         try:
             value = given.number(node, None)
@@ -109,8 +115,9 @@ def _enclosed(value: arb, interval: tuple[Fraction, Fraction], where: str) -> No
 def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`identity`, `inequality` or `implication`, refuted: at the instance and a point both sides have values.
 
-    Those of an identity differ by what is stated; larger minus smaller side of an inequality, and of what an
-    implication concludes, is what is stated. The point, of the variables, keeps the conditions of an implication.
+    `difference` states left minus right side of an identity, else larger minus smaller side of the inequality or of the
+    implication's conclusion: as a number or, with `bits`, as an interval. `point` has values of variables, which keep
+    their assumptions and an implication's conditions.
     """
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *BITS)
     stated = entries(proof["point"], f"{where}.point", "", given.variables)

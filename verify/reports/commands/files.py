@@ -166,7 +166,7 @@ def _report(
     out: Annotated[Path, typer.Option(metavar="DIR", help="where report.html is written")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """From recorded results this takes about a minute, with --full tens of minutes."""
+    """From recorded results this takes some two minutes the first time, with --full tens of minutes."""
     from verify.reports.simulate import usable_store
 
     store = usable_store(None)

@@ -9,14 +9,16 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from datetime import timedelta
 from inspect import Parameter, Signature, getdoc, signature
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand
 
 from verify.budget import EFFORTS, require_effort
 from verify.errors import InputError
@@ -62,6 +64,8 @@ _METAVARS = {
 """The text in the place of an option's value in the help, if the value's type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
 """A parameter's name in a docstring, and its indented description."""
+_NEGATIVE = re.compile(r"-(?!-[\w-]+=(?!=)).*(<|>|==)", re.DOTALL)
+"""A word that begins with a minus sign and has a sign of comparison, and is no option `--name=value`."""
 
 OverGrids = Annotated[
     list[str] | None,
@@ -117,6 +121,31 @@ def _root(
         typer.echo(_FIRST)
 
 
+class _Command(TyperCommand):
+    """A command that takes a word such as `-x <= 0` for a statement, and not for options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of the command, with the options first if there is such a statement."""
+        if any(map(_NEGATIVE.match, args)):
+            valued = [each for each in self.params if not getattr(each, "is_flag", True)]
+            args = _options_first(args, {name for option in valued for name in option.opts})
+        return super().parse_args(ctx, args)
+
+
+def _options_first(words: list[str], with_value: Collection[str]) -> list[str]:
+    """Return words with the options first, and the other words in their order after `--`."""
+    options, others, rest = list[str](), list[str](), iter(words)
+    for word in rest:
+        if word == "--":
+            others += rest
+        elif not word.startswith("-") or _NEGATIVE.match(word):
+            others.append(word)
+        else:
+            options += [word, *islice(rest, int(word in with_value))]
+    # Without its value, an option would take `--` for it.
+    return options if options and options[-1] in with_value else [*options, "--", *others]
+
+
 def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:
     """Register the command of a verb, with an example for its help.
 
@@ -142,7 +171,7 @@ def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -
         vars(command)["__signature__"] = Signature(parameters)
         command.__annotations__ = {each.name: each.annotation for each in parameters}
         said = "\n\n".join(filter(None, (_prose(function), _prose(body))))
-        app.command(name, help=said, epilog=f"Example: verify {name} {example}".rstrip())(command)
+        app.command(name, cls=_Command, help=said, epilog=f"Example: verify {name} {example}".rstrip())(command)
         return body
 
     return register

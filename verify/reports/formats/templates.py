@@ -82,7 +82,8 @@ STATEMENT = Statement(
     steps=(Identity("square", (x**2 + y**2) / 2 - x * y, (x - y) ** 2 / 2),),
 )
 
-# Each inference is one rule, in one sentence, and names by label what it uses; the last one has the claim's label.
+# Each inference is a step in prose, of one or more sentences, with the rule that it names and the labels of what it
+# uses; the last one has the claim's label.
 ARGUMENT = (
     Inference("roots", "for a = x^2, b = y^2 the difference is (x - y)^2/2", ("square",), "application"),
     Inference("means", "which is not negative", ("roots",), "nonnegative terms"),

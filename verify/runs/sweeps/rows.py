@@ -63,12 +63,16 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 
 
 def trusted(trusts: Iterable[Trust]) -> list[str]:
-    """Return the names and versions of evidence's trusts, sorted; their digests belong to the code's version."""
+    """Return the names and versions of evidence's trusts, sorted.
+
+    Rows leave out their digests, which the key's code version covers.
+    """
     return sorted(map(str, trusts))
 
 
 _SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
-"""The keys of a clause that would be the same in every row: rows leave them out."""
+"""The keys of a clause that rows leave out: its claim and role, the same in every row, and its standing for all
+parameters, which is not a result of the instance."""
 
 
 def row_of(result: CheckResult) -> Row:

@@ -71,6 +71,17 @@ def test_the_options_are_those_that_a_shell_can_give_and_the_commands_own(comman
     assert got == asked | {"over": "z"}
 
 
+@pytest.mark.parametrize("words", [["--over", "-a<b"], ["--over=-a<b"]])
+def test_a_statement_that_begins_with_a_minus_sign_is_no_option(command, words):
+    made, got = command
+    for statement in ("-x**2 <= 0", "--x>0", "-x==y"):
+        made([*words, statement, "x=1", "--most", "4", "y=2", "--quick"], standalone_mode=False)
+        asked = {"theorem": statement, "given": {"x": "1", "y": "2"}, "seconds": 3, "most": 4, "quick": True}
+        assert got == asked | {"over": "-a<b"}
+    made(["--most", "4", "--", "-x < 1", "y=2"], standalone_mode=False)
+    assert (got["theorem"], got["given"], got["most"]) == ("-x < 1", {"y": "2"}, 4)
+
+
 @pytest.mark.parametrize(("words", "said"), [(["--seconds", "0"], "seconds = 0"), (["x"], "must have the form name=v")])
 def test_invalid_arguments_are_refused_before_the_command_runs(command, words, said):
     with pytest.raises(verify.InputError, match=said):

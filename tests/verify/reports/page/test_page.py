@@ -169,6 +169,14 @@ def test_open_theorems_are_listed_as_open_alone(contents):
     assert "Open. Lemma 1, Lemma 1" in first and "Holds as stated here" not in first
 
 
+def test_results_that_are_derived_here_are_not_among_the_papers_numbered_statements(contents):
+    again, lemma = contents.theorems
+    source = replace(again.theorem.source, provenance="derived here")
+    own = replace(again, theorem=replace(again.theorem, source=source))
+    first = Read(str(summary.summary(replace(contents, theorems=(own, lemma))))).all("section")[0]["text"]
+    assert "proved Lemma 1 argued 1 result derived here" in first
+
+
 @pytest.mark.parametrize(
     ("expect", "words"),
     [
