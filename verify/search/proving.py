@@ -60,7 +60,7 @@ class ProveResult(Result):
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
     told
-        The deduction of each clause that is proved by a deduction: its lines, each as text and in LaTeX.
+        The proof of each clause that is proved by a kind with lines: its lines, each as text and in LaTeX.
     explained
         Whether the lines of `told` explain every inference.
     reasons
@@ -115,7 +115,7 @@ class ProveResult(Result):
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
-        """The deduction of each clause that is proved by a deduction, line by line, as text."""
+        """The proof of each clause that is proved by a kind with lines, line by line, as text."""
         return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
 
     @property
@@ -327,19 +327,21 @@ def _reasons(
 
 
 def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the deduction of each clause that is proved by a deduction: its lines, each as text and in LaTeX."""
+    """Return the proof of each clause that is proved by a kind with lines: its lines, each as text and in LaTeX."""
     from verify.provers.deduction.text import lines_of
+    from verify.provers.slack_text import KINDS
     from verify.rechecker.kinds.deductions import RULES
 
     rules = {name: (rule.__doc__ or "").partition("\n")[0] for name, (_, rule) in RULES.items()} if explain else None
     proofs = {c.label: dict(c.proof) for c in checked.clauses if c.evidence is Evidence.PROVED and c.proof is not None}
     told = dict[str, tuple[tuple[str, str], ...]]()
-    for clause in theorem.statement.clauses:
+    statement = theorem.statement.specialised(checked.instance)
+    for clause in statement.clauses:
         proof = proofs.get(clause.label, {})
-        if proof.get("kind") in ("deduction", "falls"):
-            above = theorem.statement.expand(clause.above) if isinstance(clause, Reaches) else None
+        if proof.get("kind") in ("deduction", "falls", *KINDS):
+            above = statement.expand(clause.above) if isinstance(clause, Reaches) else None
             conditions = clause.conditions if isinstance(clause, Implication) else ()
-            told[clause.label] = tuple(lines_of(proof, theorem.statement, rules, above, conditions))
+            told[clause.label] = tuple(lines_of(proof, statement, rules, above, conditions, clause.relation))
     return told
 
 

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false
-"""A deduction as a person would write it: line by line, from the data of its proof."""
+"""A proof for all parameters as a person would write it: line by line, from its data."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from verify.language.statement import Statement
 from verify.provers.deduction.account.styles import formula, marked as text_of, plain
 from verify.provers.deduction.facts import Tree
 from verify.provers.deduction.limits import MEANS
+from verify.provers.slack_text import KINDS, slack_lines
 
 _RELATIONS = {"Ge": ">=", "Gt": ">", "Eq": "="}
 _KNOWN = {
@@ -66,13 +67,18 @@ def lines_of(
     rules: Mapping[str, str] | None = None,
     above: Any = None,
     conditions: Sequence[Any] = (),
+    relation: Any = None,
 ) -> list[tuple[str, str]]:
     """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out in place.
 
     `rules` has the meaning of each rule by its name. If it is given, every inference is explained: first the facts,
     then each rule before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the
-    level, for a proof of kind "falls", and `conditions` are those of an implication.
+    level, for a proof of kind "falls", and `conditions` are those of an implication. `relation` is the inequality that
+    is proved, for a proof in slacks, of one of the `KINDS`.
     """
+    if proof["kind"] in KINDS:
+        lines = slack_lines(proof, relation, statement, explain=rules is not None)
+        return [(plain(line), formula(line)) for line in lines]
     facts, listed = _facts(proof, statement, conditions)
     token = _RULES.set(None if rules is None else dict(rules))
     try:

@@ -242,8 +242,11 @@ def _extended_ranges(result: Any) -> Page:
 
 
 def _prove(result: Any) -> Page:
+    stated = {} if result.checked.statement is None else {c.label: c for c in result.checked.statement.clauses}
+    said = {c.label: _clause(stated[c.label]) if c.label in stated else c.claim for c in result.clauses}
     clauses = (
-        (c.role, c.for_all_parameters.text(), result.how(c), c.label, c.claim, result.detail(c)) for c in result.clauses
+        (c.role, c.for_all_parameters.text(), result.how(c), c.label, said[c.label], result.detail(c))
+        for c in result.clauses
     )
     table = _table("clauses", "role, for all parameters, by, label, clause, detail", clauses)
     at = "" if result.counterexample is None else f"refuted at {instance(result.counterexample)}"

@@ -1,14 +1,19 @@
 """A deduction in words: each line of a sum is an equation that holds, and each rule has its lines."""
 
 import json
+import sys
 
 import pytest
 import sympy as sp
 
 import verify
+from tests.verify.typeset import faults, faults_of_document
 from verify.claims.line import statement_of
+from verify.provers.deduction.account.styles import formula
 from verify.provers.deduction.proofs import deduction_proof
 from verify.provers.deduction.text import lines_of
+from verify.rechecker.kinds.deductions import RULES
+from verify.reports.display.latex import ascii_maths
 
 WORK = 20_000
 
@@ -176,6 +181,77 @@ def test_every_inference_is_explained_where_that_is_asked_for():
     ]
     # Without explanations the text has none of these lines.
     assert not [line for line, _ in lines_of(proof, statement) if line.strip().startswith(("[", "a term", "fact"))]
+
+
+SUM = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
+BY_RULE = {
+    "2*x*y <= x**2 + y**2": "sum",
+    "1 + x + x**2/2 <= exp(x) for x >= 0": "slope",
+    "x <= abs(x)": "cases",
+    "sqrt(x**2 + 2*x + 1) == x + 1 for x >= 0": "both",
+    "sqrt(x**2 + 4*x + 4) == x + 2 for x >= 0": "contradiction",
+    "floor(x) + floor(-x) <= 0": "whole",
+    "floor(x) + floor(-x) < 1": "lemma",
+    "Sum(1/(k*(k + 1)), (k, n, 2*n)) == 1/n - 1/(2*n + 1) for integer n >= 1": "telescope",
+    "0 < x along x -> 1/x from 1": "invariants",
+    "Sum(k, (k, 1, n)) == n*(n + 1)/2 for integer n >= 0": "induction",
+    "2*x/pi <= sin(x) if x <= pi/2 for x >= 0": "concave",
+    "7 < exp(2)": "number",
+    "abs(x) < 4 if x == 3": "replace",
+    "atan(x) < pi/2": "known",
+}
+
+
+@pytest.mark.parametrize("line", BY_RULE)
+def test_each_rule_is_explained_in_latex_that_compiles(line, cli):
+    statement = statement_of(line)
+    proof = deduction_proof(statement.claims[0].relation, statement, WORK, hypotheses=True)
+    assert f'"rule": "{BY_RULE[line]}"' in json.dumps(proof)
+    rules = {name: rule.__doc__.partition("\n")[0] for name, (_, rule) in RULES.items()}
+    for explained in (rules, None):
+        lines = lines_of(proof, statement, explained)
+        assert lines and [fault for _, latex in lines for fault in faults(ascii_maths(latex))] == []
+    for asked in ((), ("--explain",)):
+        code, out, _ = cli("prove", line, "--format", "latex", *asked)
+        assert code == 0 and list(faults_of_document(out)) == []
+
+
+def test_every_rule_has_latex():
+    assert set(BY_RULE.values()) | {"range"} == RULES.keys()
+    zero, end = ["Integer", "0"], ["Integer", "9"]
+    tree = {"rule": "range", "in": "n", "from": zero, "to": end, "first": SUM, "step": SUM}
+    statement = statement_of("n >= 0 for integer n >= 0")
+    for explained in ({name: rule.__doc__ for name, (_, rule) in RULES.items()}, None):
+        lines = lines_of({"kind": "deduction", "relations": [], "tree": tree}, statement, explained)
+        assert [fault for _, latex in lines for fault in faults(ascii_maths(latex))] == []
+
+
+def test_no_letter_is_a_command_in_a_text():
+    letters = (chr(code) for code in range(32, sys.maxunicode) if chr(code).isprintable())
+    assert [c for c in letters if c not in "()" and any(faults(ascii_maths(formula(f"word {c} word {c}x"))))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        (
+            "is Σ λ · Π facts · root², for λ ≥ 0",
+            r"\text{is }Σ λ · Π \text{ facts }· \text{ root}^{2}\text{, for }λ ≥ 0",
+        ),
+        ("n*v <= u_1 + u_n", r"n\cdot v\text{ }\le u_{1}+u_{n}"),
+        ("u**(n - 1) >= 10⁻¹²", r"u^{n\text{ }-1}\ge 10^{−12}"),
+        ("small_step ~ 2.5e-10", r"\text{small\_step }\sim 2.5\cdot 10^{-10}"),
+    ],
+)
+def test_signs_and_indices_are_set_outside_of_the_text(text, latex):
+    assert formula(text) == latex
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\text{a \ge b}", r"\text{a^2}", r"\text{a", "a}", "$a", r"\left(a", "a_{b", r"\text{$a}$"]
+)
+def test_a_fault_of_latex_is_seen(latex):
+    assert list(faults(latex)) and not list(faults(r"\text{a \# $\ge$}\left(b\right)^{2}"))
 
 
 @pytest.mark.parametrize("line", ["1 + x + x**2/2 <= exp(x) for x >= 0", "x <= abs(x)"])
