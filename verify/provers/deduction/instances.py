@@ -158,6 +158,11 @@ class Instances(Values):
         for u, v in product(exponents, logarithms):
             yield "exp", [u - sp.log(v)]
             yield "exp", [sp.log(v) - u]
+        facts = sp.Tuple(*(fact.expression for fact in scope.facts if fact.expression is not None))
+        supposed = sorted({e.args[0] for e in facts.atoms(sp.log)} - {*logarithms}, key=sp.default_sort_key)
+        for u, v in product(exponents, supposed[: SEARCH.pairs]):
+            yield from (("exp", [turn * u + sp.log(v)]) for turn in (1, -1))
+            yield from (("exp", [turn * u - sp.log(v)]) for turn in (1, -1))
 
     def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
         """Return, for each integer exponent in the expressions, the bases that have it and that are seen to be ≥ 0."""

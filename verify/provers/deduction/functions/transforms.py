@@ -37,6 +37,7 @@ class Transforms(Chains, ABC):
                 self._without_logarithms,
                 self._by_logarithm,
                 self._by_root,
+                self._by_larger_power,
             ]
             return next((tree for way in ways if (tree := way(scope, goal, depth)) is not None), None)
         finally:
@@ -131,6 +132,21 @@ class Transforms(Chains, ABC):
             if (shown := self._shown(frame, first - other, goal, depth)) is not None:
                 quotient = sp.Add(*((first / other) ** i for i in range(order)))
                 return shown[0].around(added(told(small / other * quotient, [shown[1]])))
+        return None
+
+    def _by_larger_power(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of A − c u^n ≥ 0 by u^n ≤ e^(n (u − 1)) and A − c e^(n (u − 1)) ≥ 0."""
+        powers = [p for p in goal.expression.atoms(sp.Pow) if p.base.free_symbols and p.exp.free_symbols]
+        for power in sorted(powers, key=sp.default_sort_key):
+            place = sp.Dummy()
+            slope = sp.diff(goal.expression.xreplace({power: place}), place)
+            if slope.has(place) or not _is_negative(slope) or not self._is_seen(scope, -slope, "nonnegative"):
+                continue
+            larger = sp.exp(sp.expand(power.exp * (power.base - 1)))
+            bound = self._shown(Frame(scope), larger - power, Goal(larger - power, "Ge"), depth)
+            after = goal.expression.xreplace({power: larger})
+            if bound and (shown := self._shown(bound[0], after, goal, depth)) is not None:
+                return shown[0].around(added(told(_ONE, [shown[1]]), told(-slope, [bound[1]])))
         return None
 
     def _by_means(self, scope: Scope, goal: Goal) -> Tree | None:
