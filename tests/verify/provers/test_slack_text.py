@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from tests.verify.typeset import faults, faults_of_document
 import verify
+from tests.verify.typeset import faults, faults_of_document
 from verify.claims.line import statement_of
 from verify.provers.deduction.text import lines_of
 from verify.provers.inequalities import in_slacks
