@@ -1,6 +1,9 @@
-"""The layout: each subpackage imports only those it may, imports have no cycle, a folder has at most twelve modules."""
+"""The layout: each subpackage imports only those it may, without a cycle; folders and the re-checker stay small."""
 
+import inspect
 import re
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -11,14 +14,21 @@ from tests.layout import (
     circles,
     described,
     folders,
+    functions,
     imports,
     longest_chain,
     modules,
     not_allowed,
     statements,
 )
+from verify.rechecker.clauses import KINDS
+from verify.rechecker.kinds.deductions import RULES
 
 MOST_MODULES = 12
+RECHECKER = ROOT / "verify" / "rechecker"
+MOST_OF_THE_RECHECKER, MOST_OF_A_KIND = 5200, 50
+MOST_OF_A_FUNCTION = {"kinds/deductions.py": 30, "functions.py": 20}
+"""The most statements of the re-checker, of the check of a kind of proof, and of a rule and of a head in it."""
 
 
 def test_subpackages_import_those_above_them_alone():
@@ -142,3 +152,37 @@ def test_statements_are_counted_however_they_are_laid_out(tmp_path):
     )
     # Two texts, def, if, return, return.
     assert statements(path) == 6
+
+
+def test_the_re_checker_stays_small():
+    assert 4000 < sum(map(statements, modules(ROOT, "verify/rechecker").values())) <= MOST_OF_THE_RECHECKER
+
+
+@pytest.mark.parametrize("name", MOST_OF_A_FUNCTION)
+def test_a_rule_and_a_head_of_the_re_checker_stay_small(name):
+    counts = functions(RECHECKER / name)
+    assert len(counts) > 8 and {each: n for each, n in counts.items() if n > MOST_OF_A_FUNCTION[name]} == {}
+
+
+def test_the_check_of_each_kind_of_proof_stays_small():
+    counts = {name: _of_function(kind.check) for name, kind in KINDS.items()}
+    assert len(counts) > 20 and {each: n for each, n in counts.items() if n > MOST_OF_A_KIND} == {}
+
+
+def test_the_functions_of_the_rules_are_those_that_are_counted():
+    counts = functions(RECHECKER / "kinds" / "deductions.py")
+    assert {rule.__name__: _of_function(rule) for _, rule in RULES.values()}.items() <= counts.items()
+
+
+def _of_function(function):
+    """Return the number of statements of a function of the re-checker."""
+    return _counted(Path(inspect.getfile(function)))[function.__qualname__]
+
+
+_counted = cache(functions)
+
+
+def test_the_statements_of_a_function_are_counted_with_those_inside(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\ndef f():\n    def g():\n        return 1\n    return g\nclass A:\n    def h(self): ...\n")
+    assert functions(path) == {"f": 4, "A.h": 2}

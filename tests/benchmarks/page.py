@@ -17,8 +17,8 @@ ROWS = Path(__file__).parent / "rows"
 NOT_MEASURED = "not measured"
 _DEVICES = ("cpu", "cuda")
 _OTHERS_HEAD = (
-    "family", "proved", *(f"by {peer}" for peer in PEERS), "refuted", "to find", "characters", "to re-check", "late",
-    "measured, commit",
+    "family", "proved", *(f"by {peer}" for peer in PEERS), "refuted", "to find", "characters", "largest", "to re-check",
+    "late", "measured, commit",
 )  # fmt: skip
 _HEAD = (
     "work",
@@ -198,6 +198,7 @@ def others_cells(row):
         f"{row['refuted']} of {row['false']}",
         seconds_text(middle["searched"]),
         f"{middle['characters']:.0f}",
+        str(max(row["characters"])),
         seconds_text(middle["rechecked"]),
         str(row["late"]),
         f"{row['date'][:10]}, {row['commit']}" if "date" in row else "now",
@@ -223,7 +224,8 @@ def others_lines(rows):
         "",
         "True statements of `tests/outside` that are proved for all parameters, and false ones for which a"
         " counterexample is found in 10 s. Seconds are the processor's for all of a statement's claims, at the median"
-        " of what is proved; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
+        " of what is proved; characters are those of a statement's longest proof, at the median and of the family's"
+        " largest; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
         f" The other solvers have {SECONDS} s of the processor for a statement, and their records are made by {said}."
         " dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.",
         "",

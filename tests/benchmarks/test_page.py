@@ -151,7 +151,7 @@ def test_statements_of_others_have_a_row_a_family(tmp_path, monkeypatch):
     row = {"kind": "others", "work": "sums", "on_device": False, "device": "cpu", "true": 4, "proved": 3, "late": 1}
     row |= {"false": 5, "refuted": 2, "characters": [9, 300, 20], "searched": [1, 3, 2], "rechecked": [0.1, 0.2, 0.3]}
     text = page_of(pair_row(), row)
-    cells = "sums | 3 of 4 | 1 | not measured | 2 of 5 | 2 s | 20 | 200 ms | 1 | 2026-01-01, aaaaaaa"
+    cells = "sums | 3 of 4 | 1 | not measured | 2 of 5 | 2 s | 20 | 300 | 200 ms | 1 | 2026-01-01, aaaaaaa"
     assert f"| {cells} |" in text and "z3 1.2: `ask z3`" in text and "cvc5 1" not in text
     assert "Statements of others" not in page_of(pair_row())
 

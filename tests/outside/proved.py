@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tests.outside import FOLDER, Outside, statements
-from verify.budget import proving
+from verify.budget import MOST_WORK, proving
 from verify.claims.line import example_of, statement_of
 from verify.errors import InputError
 from verify.provers.inequalities import positive_proof
@@ -39,10 +39,11 @@ class Proved(NamedTuple):
         return self.rechecked <= max(SOON, TENTH * self.searched)
 
 
-def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
+def proofs(outside: Outside, work: int = PROVE.work, rechecking: float = MOST_WORK) -> list[Proved] | None:
     """Return the size and seconds of each claim's proof.
 
-    Return None if the statement cannot be read, has no example, or has a claim without an accepted proof.
+    Return None if the statement cannot be read, has no example, or has a claim without an accepted proof: the re-check
+    of all claims may take so much work, in nominal microseconds.
     """
     try:
         statement = statement_of(outside.statement)
@@ -51,7 +52,8 @@ def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
     example = example_of(statement)
     if example is None:
         return None
-    instance = Instance(statement.to_data(), {name: str(Fraction(value)) for name, value in example.items()})
+    values = {name: str(Fraction(value)) for name, value in example.items()}
+    instance = Instance(statement.to_data(), values, rechecking)
     found = []
     for claim in statement.claims:
         started = time.process_time()

@@ -74,7 +74,9 @@ def in_balls(head: str, args: Sequence[arb]) -> arb:
         raise Undefined(f"a {head} of a negative number")
     if head == "factorial":
         return arb(n + 1).gamma()
-    return arb(0) if not 0 <= k <= n else (arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()).exp()
+    if n <= LONGEST or not 0 <= k <= n:
+        return arb(comb(n, k) if k >= 0 else 0)
+    return (arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()).exp()
 
 
 def integer(value: Fraction | arb) -> int:

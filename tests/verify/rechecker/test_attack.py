@@ -47,6 +47,11 @@ HARMLESS = [
         SAME + ": other slacks that do",
     ),
     ("deductions", r"clauses\.[12]\.proof\.tree\.(step|then)\.terms", SAME + ": the terms of a sum in another order"),
+    (
+        "deductions",
+        r"clauses\.[012]\.proof\.tree\.(value|start|first|then)\.times\.1",
+        SAME + ": another multiple of 0",
+    ),
     ("falls", r"clauses\.0\.proof\.relations", SAME + ": facts in another order, whose product is the same"),
     ("falls|kept", r"clauses\.0\.proof\.(values|start)\.\d\.times.*", SAME + ": another multiple of 0"),
     (

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from tests.verify.statements import for_all, matrix_monomials, measures, relations, reported, runs, slopes
+from tests.verify.statements import for_all, functions, matrix_monomials, measures, relations, reported, runs, slopes
 from tests.verify.statements.numbers import UnsureError
 from tests.verify.statements.specimens import Specimen
 from tests.verify.statements.writing import NotWrittenError
@@ -14,6 +14,7 @@ Draw = Callable[[random.Random], Specimen]
 CATEGORIES: dict[str, tuple[Draw, int]] = {
     "relations": (relations.relations, 14),
     "definitions": (relations.definitions, 11),
+    "functions": (functions.functions, 14),
     "limits": (slopes.limits, 14),
     "derivatives": (slopes.derivatives, 9),
     "hypotheses": (slopes.hypotheses, 7),

@@ -77,7 +77,21 @@ def symbols_of(trees: Any, assumed: Mapping[str, dict[str, bool]] | None = None)
     """Return a SymPy symbol for each name in some trees."""
     names = frozenset().union(*(node.names() for node in trees))
     labels = {node.label if node.op in ("limit", "subs") else node.label[0] for node in _binders(trees)}
-    return {name: sp.Symbol(name, **(assumed or {}).get(name, {})) for name in sorted(names | labels)}
+    known = _bound(trees) | dict(assumed or {})
+    return {name: sp.Symbol(name, **known.get(name, {})) for name in sorted({*names, *labels, *known})}
+
+
+def _bound(trees: Any) -> dict[str, dict[str, bool]]:
+    """Return the assumptions on the symbols that sums, products and recursions bind: integers, and real states."""
+    found: dict[str, dict[str, bool]] = {}
+    for node in trees:
+        found |= _bound(node.parts)
+        if node.op in ("Sum", "Product"):
+            found[node.label] = {"integer": True}
+        elif node.op == "Iterate":
+            _, counter, *states = node.label
+            found |= {name: {"real": True} for name in states} | {counter: {"integer": True, "nonnegative": True}}
+    return found
 
 
 def _binders(trees: Any) -> list[Tree]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mpmath import iv
 
+from tests.verify.statements import applied
 from tests.verify.statements.numbers import (
     LARGEST_POWER,
     PRECISIONS,
@@ -201,12 +202,11 @@ class Point:
         return result
 
     def _at_a_point(self, node: Tree) -> Any:
-        """Return the value of a substitution or a limit."""
+        """Return the value of a substitution, of a limit, or of what `applied` computes."""
         if node.op == "subs":
             at = self.value(node.parts[1])
             return self.with_values(**{node.label: at}).value(node.parts[0])
-        assert node.op == "limit", node.op
-        return self._limit(node)
+        return self._limit(node) if node.op == "limit" else applied.value_of(node, self)
 
     def _used(self, node: Tree) -> frozenset[str]:
         used = [self.definitions[n] for n in node.names() if n in self.definitions]

@@ -1,17 +1,25 @@
 """The evaluator's trees as SymPy expressions, written so that nothing cancels, and read back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
+from tests.verify.statements.applied import NAMES
 from tests.verify.statements.numbers import UnsureError, lifted
 from tests.verify.statements.trees import INFINITY, Tree, symbol, value_at
-from verify import Case
+from verify import Case, Iterate
 from verify.language.expressions import RELATIONS
+from verify.language.heads.scopes import outermost
+from verify.language.heads.table import FUNCTIONS
 
 HEADS = {"<": "Lt", "<=": "Le", ">": "Gt", ">=": "Ge", "==": "Eq"}
+_SIGNS = {sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">=", sp.Eq: "=="}
+_CALLS = {FUNCTIONS[name].make: name for name in NAMES}
+_CONSTANTS = {"infinity": sp.oo, "pi": sp.pi}
+_HEADS = {"add": sp.Add, "mul": sp.Mul, "power": sp.Pow, "exp": sp.exp, "log": sp.log}
+_OPS = {head: op for op, head in _HEADS.items()}
 
 
 class NotWrittenError(ValueError):
@@ -25,46 +33,134 @@ def written(node: Tree, symbols: Mapping[str, sp.Symbol], *, keep: bool = False)
         return sp.Rational(name.numerator, name.denominator)
     if node.op == "symbol":
         return symbols[name]
-    if node.op == "infinity":
-        return sp.oo
-    parts = [written(part, symbols, keep=keep) for part in node.parts]
-    heads = {"add": sp.Add, "mul": sp.Mul, "power": sp.Pow, "exp": sp.exp, "log": sp.log}
-    if node.op in heads:
-        return heads[node.op](*parts, evaluate=not (keep or node.kept))
-    if node.op == "limit":
-        return sp.Limit(parts[0], symbols[name], parts[1])
-    if node.op == "derivative":
-        return sp.Derivative(parts[0], (symbols[name[0]], name[1]))
-    if node.op == "subs":
-        return sp.Subs(parts[0], symbols[name], parts[1])
+    if node.op in _CONSTANTS:
+        return _CONSTANTS[node.op]
+    parts, evaluate = [written(part, symbols, keep=keep) for part in node.parts], not (keep or node.kept)
+    if node.op in _HEADS:
+        return _HEADS[node.op](*parts, evaluate=evaluate)
+    if node.op == "call":
+        return FUNCTIONS[name].make(*parts, evaluate=evaluate)
+    if node.op == "Piecewise":
+        return _pieces(parts, name, evaluate=evaluate)
+    return _BINDERS[node.op](parts, name, symbols)
+
+
+def _limit(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    return sp.Limit(parts[0], symbols[name], parts[1])
+
+
+def _derivative(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    return sp.Derivative(parts[0], (symbols[name[0]], name[1]))
+
+
+def _subs(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    return sp.Subs(parts[0], symbols[name], parts[1])
+
+
+def _case(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
     return Case(symbols[name[0]], *parts)
+
+
+def _sum(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    return sp.Sum(parts[0], (symbols[name], *parts[1:]))
+
+
+def _product(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    return sp.Product(parts[0], (symbols[name], *parts[1:]))
+
+
+def _iterate(parts: list[Any], name: Any, symbols: Mapping[str, sp.Symbol]) -> Any:
+    (place, *bound), (count, *states) = name, parts
+    split = len(bound) - 1
+    return Iterate(place, count, tuple(symbols[each] for each in bound), tuple(states[:split]), tuple(states[split:]))
+
+
+_BINDERS = {"limit": _limit, "derivative": _derivative, "subs": _subs, "case": _case}
+_BINDERS |= {"Sum": _sum, "Product": _product, "Iterate": _iterate}
+
+
+def _pieces(parts: list[Any], relations: tuple[str, ...], *, evaluate: bool) -> Any:
+    *pieces, last = parts
+    listed = [
+        (value, relation_of(left, relation, right))
+        for left, right, value, relation in zip(pieces[::3], pieces[1::3], pieces[2::3], relations, strict=True)
+    ]
+    return sp.Piecewise(*listed, (last, True), evaluate=evaluate)
 
 
 def read(expression: Any, words: Mapping[str, tuple[str, ...]]) -> Tree:
     """Return a SymPy expression as a tree, node by node as SymPy stores it."""
     if isinstance(expression, sp.Rational):
         return Tree("number", (), Fraction(int(expression.p), int(expression.q)))
-    if expression is sp.oo:
-        return INFINITY
     if isinstance(expression, sp.Symbol):
         return symbol(expression.name)
     if isinstance(expression, sp.core.numbers.Exp1):
         return Tree("exp", (Tree("number", (), Fraction(1)),))
-    arguments = expression.args
-    if isinstance(expression, Case):
-        return Tree("case", tuple(read(a, words) for a in arguments[1:]), (str(arguments[0]), words[str(arguments[0])]))
-    if isinstance(expression, sp.Limit):
-        return Tree("limit", (read(arguments[0], words), read(arguments[2], words)), arguments[1].name)
-    if isinstance(expression, sp.Derivative):
-        ((variable, order),) = expression.variable_count  # pyright: ignore[reportGeneralTypeIssues]
-        return Tree("derivative", (read(arguments[0], words),), (variable.name, int(order)))
-    if isinstance(expression, sp.Subs):
-        inner, (variable,), (point,) = arguments
-        return Tree("subs", (read(inner, words), read(point, words)), variable.name)
-    heads = {sp.Add: "add", sp.Mul: "mul", sp.Pow: "power", sp.exp: "exp", sp.log: "log"}
-    if type(expression) not in heads:
-        raise NotWrittenError(f"{expression} is a {type(expression).__name__}")
-    return Tree(heads[type(expression)], tuple(read(a, words) for a in arguments))
+    if expression in _CONSTANTS.values():
+        return INFINITY if expression is sp.oo else Tree("pi")
+    found = next((reads for kind, reads in _READ.items() if isinstance(expression, kind)), None)
+    if found is not None:
+        return found(expression, words)
+    kind, parts = type(expression), tuple(read(a, words) for a in expression.args)
+    if kind in _CALLS:
+        return Tree("call", parts, _CALLS[kind])
+    if kind not in _OPS:
+        raise NotWrittenError(f"{expression} is a {kind.__name__}")
+    return Tree(_OPS[kind], parts)
+
+
+Words: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+def _read_case(expression: Any, words: Words) -> Tree:
+    word, *choices = expression.args
+    return Tree("case", tuple(read(a, words) for a in choices), (str(word), words[str(word)]))
+
+
+def _read_limit(expression: Any, words: Words) -> Tree:
+    inner, variable, point, *_ = expression.args
+    return Tree("limit", (read(inner, words), read(point, words)), variable.name)
+
+
+def _read_derivative(expression: Any, words: Words) -> Tree:
+    ((variable, order),) = expression.variable_count
+    return Tree("derivative", (read(expression.args[0], words),), (variable.name, int(order)))
+
+
+def _read_subs(expression: Any, words: Words) -> Tree:
+    inner, (variable,), (point,) = expression.args
+    return Tree("subs", (read(inner, words), read(point, words)), variable.name)
+
+
+def _read_series(expression: Any, words: Words) -> Tree:
+    function, (bound, *ends) = outermost(expression)
+    return Tree(type(expression).__name__, tuple(read(each, words) for each in (function, *ends)), bound.name)
+
+
+def _read_pieces(expression: Any, words: Words) -> Tree:
+    *pieces, (last, always) = expression.args
+    if always != sp.true or any(type(condition) not in _SIGNS for _, condition in pieces):
+        raise NotWrittenError(f"{expression} has other conditions")
+    parts = [read(part, words) for value, condition in pieces for part in (*condition.args, value)]
+    return Tree("Piecewise", (*parts, read(last, words)), tuple(_SIGNS[type(condition)] for _, condition in pieces))
+
+
+def _read_iterate(expression: Any, words: Words) -> Tree:
+    place, count, bound, starts, steps = expression.args
+    parts = [read(part, words) for part in (count, *starts, *steps)]
+    return Tree("Iterate", tuple(parts), (int(place), *(each.name for each in bound)))
+
+
+_READ: Mapping[Any, Callable[[Any, Words], Tree]] = {
+    Case: _read_case,
+    sp.Limit: _read_limit,
+    sp.Derivative: _read_derivative,
+    sp.Subs: _read_subs,
+    sp.Sum: _read_series,
+    sp.Product: _read_series,
+    sp.Piecewise: _read_pieces,
+    Iterate: _read_iterate,
+}
 
 
 def faithful(
@@ -85,12 +181,13 @@ def faithful(
         except UnsureError:
             continue
     for keep in (False, True):
-        expression = written(node, symbols, keep=keep)
         try:
+            expression = written(node, symbols, keep=keep)
             back = read(expression, words or {})
             if all(same(right, value_at(back, point, definitions)) for point, right in expected):
                 return expression
-        except (UnsureError, NotWrittenError):
+        except (UnsureError, ValueError, TypeError):
+            # NotWrittenError is one; SymPy raises others where it compares what is no number.
             continue
     raise NotWrittenError(f"SymPy does not keep {node}")
 

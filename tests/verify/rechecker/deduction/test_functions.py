@@ -27,10 +27,14 @@ def restated(tree, symbols):
     return [restated(part, symbols) for part in tree] if isinstance(tree, list) else tree
 
 
+def of_the_line(line, tree):
+    """Return a tree with the symbols of a line."""
+    return restated(tree, {symbol.name: data(symbol) for symbol in statement_of(line).symbols()})
+
+
 def verdict(line, tree, relations=(), **instance):
     """Return the verdict on a deduction of a line, whose tree has the line's symbols."""
-    symbols = {symbol.name: data(symbol) for symbol in statement_of(line).symbols()}
-    return plain_verdict(line, restated(tree, symbols), relations, **instance)
+    return plain_verdict(line, of_the_line(line, tree), relations, **instance)
 
 
 ACCEPTED = {

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from verify.language.heads.scopes import BINDERS
 from verify.provers.deduction.branches.radicals import Radicals
 from verify.provers.deduction.facts import Fact, Goal, Tree, data_of
 from verify.provers.deduction.scope import Scope
@@ -68,6 +69,8 @@ def _ends(fact: Fact) -> list[sp.Expr]:
     expression = sp.Integer(0) if fact.expression is None else fact.expression
     of = sorted(expression.atoms(*_CHOICES), key=sp.default_sort_key)
     if len(of) != 1 or fact.relation == "Eq" or expression.has(sp.Piecewise, sp.sign):
+        return []
+    if any(bound.has(of[0]) for bound in expression.atoms(*BINDERS)):
         return []
     values = (of[0].args[0], -of[0].args[0]) if isinstance(of[0], sp.Abs) else of[0].args
     place = sp.Dummy(real=True)
