@@ -62,7 +62,7 @@ bench: $(READY)
 
 record: $(READY)
 	$(BIN)/python -m pytest paper_checks -m "audit or not audit" $(ARGS)
-	$(BIN)/python -m pytest tests/theorems -k canary --record paper_checks/recorded.json
+	$(BIN)/python -m pytest tests/theorems --audit -m "audit or not audit" -k canary --record paper_checks/recorded.json
 
 pin: $(READY)
 	$(BIN)/verify pin $(ARGS)
