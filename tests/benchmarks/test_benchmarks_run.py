@@ -9,14 +9,21 @@ import pytest
 FOLDER = Path(__file__).parent
 COLLECTED = ("-o", "python_files=bench_*.py", "-o", "python_functions=bench_*", "-p", "no:xdist")
 
+QUICK = {"bench_cold_start.py", "bench_critical_points.py", "bench_growth_sgd.py"}
+"""Benchmarks that take 2 to 4 seconds of a processor each, and run in `make test`.
 
+Of the others, which `make audit` runs, `bench_sweep.py` takes 5 seconds, `bench_moments.py` 9, `bench_adam_step.py` 11,
+`bench_sgd_step.py` 28 and `bench_recursion.py` 41.
+"""
 LONG = {"bench_search.py", "bench_outside.py"}
 """Benchmarks that search for half an hour; `test_searches.py` and `tests/outside` test their parts."""
 
 
-# One benchmark takes from seconds to a minute, all of them some minutes.
-@pytest.mark.audit
-@pytest.mark.parametrize("name", sorted({path.name for path in FOLDER.glob("bench_*.py")} - LONG))
+def in_their_target(names):
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.audit) for name in sorted(names)]
+
+
+@pytest.mark.parametrize("name", in_their_target({path.name for path in FOLDER.glob("bench_*.py")} - LONG))
 def test_a_benchmark_runs(name):
     command = [sys.executable, "-m", "pytest", str(FOLDER / name), *COLLECTED, "--benchmark-disable", "-q"]
     root = FOLDER.parent.parent

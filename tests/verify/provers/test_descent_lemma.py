@@ -29,8 +29,9 @@ def _quadratic(step_size, start=(1, -1), step=None):
     )
 
 
-def _certify(dynamics, proof, values, seconds=20):
-    return certify_descent(dynamics, proof, values, deadline=time.monotonic() + seconds)
+def _certify(dynamics, proof, values):
+    # The number of boxes ends the bisection, on a slow machine as well.
+    return certify_descent(dynamics, proof, values, deadline=time.monotonic() + 600)
 
 
 # The scaled Hessian is s·diag(1, 2): its Frobenius norm s√5 is ≤ 2 for s ≤ 2/√5 = 0.894…, and the box maps into
@@ -43,7 +44,7 @@ def test_small_steps_down_a_quadratic_are_certified(step_size):
 
 @pytest.mark.parametrize("step_size", ["895/1000", "1", "3"])
 def test_steps_that_are_too_large_are_not(step_size):
-    result = _certify(*_quadratic(step_size), seconds=1)
+    result = _certify(*_quadratic(step_size))
     assert not result.holds and result.why == "the conditions fail at a point of the box"
 
 
@@ -71,7 +72,7 @@ def test_a_box_that_the_step_leaves_is_not_certified():
     leaving = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
     staying = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(3)),))
     values = {"s": Fraction(1, 8)}
-    assert not _certify(dynamics, leaving, values, seconds=1).holds
+    assert not _certify(dynamics, leaving, values).holds
     assert _certify(dynamics, staying, values).holds
 
 
@@ -87,7 +88,7 @@ def test_a_compact_coordinate_reaches_to_infinity():
     dynamics = Dynamics((x,), (sp.Integer(0),), (x + s * sp.exp(-x),), sp.exp(-x))
     proof = Descent((s,), (Coordinate(sp.Integer(0), sp.Integer(1), "exponential"),))
     assert _certify(dynamics, proof, {"s": Fraction(19, 10)}).holds
-    assert not _certify(dynamics, proof, {"s": Fraction(21, 10)}, seconds=1).holds
+    assert not _certify(dynamics, proof, {"s": Fraction(21, 10)}).holds
 
 
 def test_no_time_means_no_certificate():
@@ -131,7 +132,7 @@ def test_where_descent_is_certified_no_simulated_run_rises():
             "eta": Fraction(draw.randint(1, 400), draw.randint(1, 100)),
             "eps": Fraction(1, 100),
         }
-        if not _certify(DYNAMICS, NEVER_INCREASES, values, seconds=0.2).holds:
+        if not _certify(DYNAMICS, NEVER_INCREASES, values).holds:
             rejected += 1
             continue
         certified += 1
@@ -148,4 +149,4 @@ def test_a_run_that_does_rise_is_not_certified():
     losses = list(_losses(9, 2, 1, 1000.0, 50))
     assert any(after > before for before, after in pairwise(losses))
     values = {"T": 9, "q": 2, "d": 1, "eta": 1000, "eps": Fraction(1, 100)}
-    assert not _certify(DYNAMICS, NEVER_INCREASES, values, seconds=1).holds
+    assert not _certify(DYNAMICS, NEVER_INCREASES, values).holds

@@ -33,12 +33,20 @@ def test_every_kind_is_accepted_somewhere():
     assert {c["proof"]["kind"] for made in ACCEPTED.values() for c in made()["clauses"]} == set(KINDS)
 
 
+def symbolic_clauses():
+    return [clause for name in SYMBOLIC for clause in recheck(symbolic(name)).clauses]
+
+
+def test_the_symbolic_theorems_are_proved_again():
+    assert {(clause.evidence, clause.trusts) for clause in symbolic_clauses()} == {("proved", ())}
+
+
+@pytest.mark.audit
 def test_the_symbolic_theorems_are_proved_again_in_seconds():
     started = time.monotonic()
-    clauses = [clause for name in SYMBOLIC for clause in recheck(symbolic(name)).clauses]
-    assert {(clause.evidence, clause.trusts) for clause in clauses} == {("proved", ())}
-    # On an idle machine it took about a second.
-    assert time.monotonic() - started < 10
+    symbolic_clauses()
+    # On an idle machine it takes 1.4 s.
+    assert time.monotonic() - started < 4.2
 
 
 @pytest.mark.parametrize("name", SYMBOLIC)

@@ -103,13 +103,15 @@ def test_the_number_of_steps_is_that_of_naive_iteration(cli):
                 C + eta * d / (q * (T - 1)) * a * P * (1 - P) * (1 - a * P * (1 - w)),
             )
             steps += 1
-    body = body_of(cli("check", THEOREM, "T=9", "q=2", "d=1", "eta=1/20", "eps=1/200", "--json")[1])
+    instance = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
+    body = body_of(cli("check", THEOREM, *instance, "--seconds", "600", "--json")[1])
     assert body["values"]["steps_to_epsilon"] == {"lower": steps, "upper": steps}
     assert body["values"]["steps_to_epsilon_float"] == float(steps)
 
 
 def test_the_number_of_steps_of_the_design_example(cli):
-    code, out, _ = cli("check", THEOREM, "T=20", "q=3", "d=5", "eta=1/500", "eps=1/100", "--json")
+    instance = ("T=20", "q=3", "d=5", "eta=1/500", "eps=1/100")
+    code, out, _ = cli("check", THEOREM, *instance, "--seconds", "600", "--json")
     found = body_of(out)["values"]["steps_to_epsilon"]
     # In doubles the roundings of 3·10^5 steps add up, at worst, to 3·10^5 · 30 · 1e-16 = 1e-9 in C and α, and with
     # dL/dC ~ 2L = 0.02 to 2e-11 in L; dL/dα nearly vanishes. L falls by L²·4η/(T−1) = 4e-8 a step. The losses at the
@@ -142,7 +144,9 @@ def test_a_check_out_of_scope_evaluates_the_clauses(cli):
     assert "\nout of scope; the claim there: verified (certified); for all parameters in scope: formal" in text
 
 
-def test_a_check_without_time_is_inconclusive(cli):
+def test_a_check_without_time_is_inconclusive(cli, clock):
+    # The run has some 4·10^13 steps, and looks at the clock after each 1024.
+    clock.tick = 0.001
     code, out, _ = cli("check", THEOREM, *small_with("eps=1e-12"), "--seconds", "0.01", "--json")
     body = body_of(out)
     assert (code, body["outcome"], body["evidence"]) == (3, "inconclusive", None)

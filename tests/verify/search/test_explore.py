@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -43,9 +44,12 @@ from verify import (
     load_theorem,
 )
 from verify.evaluation.instances import simplicity
-from verify.search.explore import explore
+from verify.search import explore as module
 from verify.search.narrowing import without
 from verify.search.verdicts.state import scan
+
+# The number of examples ends each search, on a slow machine as well. If the time is to end it, the test has a clock.
+explore = partial(module.explore, seconds=600)
 
 # False statements, each with its simplest witness.
 FALSE = {
@@ -266,12 +270,19 @@ def test_steps_that_the_certificate_proves_are_not_searched():
     assert (list(found.looked_at), found.settled) == (claims, ())
 
 
-def test_nothing_is_found_in_scope():
-    # The runs have thousands of steps in balls: how many are decided in time depends on the machine.
-    whole = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30, seconds=2)
-    assert whole.counterexample is None
+def test_nothing_is_found_in_scope(clock):
+    theorem1, planning = load_theorem("wang2024.theorem1"), clock.tick
+
+    # A run has thousands of steps in balls, and looks at the clock after each 1024. Before the first instance there are
+    # thousands of looks in a moment.
+    def look_longer(_):
+        clock.tick = 0.005
+
+    whole = explore(theorem1, {}, max_examples=30, seconds=2, progress=look_longer)
+    assert whole.counterexample is None and whole.examples > 5
+    clock.tick = planning
     example = {"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20), "eps": Fraction(1, 200)}
-    one = explore(load_theorem("wang2024.theorem1"), example, max_examples=1, seconds=60)
+    one = explore(theorem1, example, max_examples=1)
     assert (one.counterexample, one.clean, one.examples) == (None, 1, 1)
 
 
@@ -375,9 +386,11 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     ],
     ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
 )
-def test_instances_without_a_verdict_are_not_clean(clause, variables, found):
+def test_instances_without_a_verdict_are_not_clean(clock, clause, variables, found):
+    # A run that does not end looks at the clock after each 1024 steps.
+    clock.tick = 0.002
     result = explore(theorem((W,), clause, variables=variables), {}, max_examples=6, seconds=5)
-    assert result.counterexample is None and result.smallest_margin is None
+    assert result.counterexample is None and result.smallest_margin is None and result.examples >= 2
     assert (result.clean, getattr(result, found), result.exit_code) == (0, result.examples, 3)
     why = "at every instance a clause has no value" if found == "without_value" else "no instance is clean"
     assert result.to_json()["detail"] == result.headline == f"undecided: {why}"
@@ -386,7 +399,7 @@ def test_instances_without_a_verdict_are_not_clean(clause, variables, found):
 
 def test_a_run_that_stays_above_the_level_is_a_counterexample():
     stays = Dynamics((z,), (sp.Integer(2),), (z,), z)
-    result = explore(theorem((W,), Reaches("claim", stays, sp.Integer(1))), {}, max_examples=20, seconds=20)
+    result = explore(theorem((W,), Reaches("claim", stays, sp.Integer(1))), {}, max_examples=20)
     assert result.counterexample is not None and result.certified
 
 
@@ -397,7 +410,7 @@ def test_where_fewer_than_a_tenth_are_clean_nothing_is_said(no_deduction):
     products = sum(2 * sp.sqrt(a * b) for a, b in combinations(under, 2))
     equal = sp.Le(sum(map(sp.sqrt, under)), sp.sqrt(3 * x + 12 + products), evaluate=False)
     made = theorem((Parameter("x", "rational", "x", above=0),), equal)
-    result = explore(made, {}, max_examples=60, seconds=5)
+    result = explore(made, {}, max_examples=60)
     assert result.counterexample is None and result.exit_code == 3 and result.headline.startswith("undecided: ")
     few = replace(result, examples=40, clean=3, undecided=37, not_reached=0)
     assert (few.exit_code, few.headline) == (3, "undecided: 3 of 40 instances are clean, fewer than a tenth")
@@ -414,12 +427,19 @@ def test_unreached_instances_count_neither_way_and_say_why(stopped, why):
     assert (late.exit_code, late.verdicts) == (0, f"3 clean, 27 undecided, 10 not reached{why}")
 
 
-def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over():
+def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over(clock):
     # The loss falls by a part in 10^9 a step, so each verdict takes longer than the search. Nothing is deduced for a
     # state that is assumed to be positive.
     slow = Dynamics((POSITIVE,), (1 + sp.exp(w),), (POSITIVE * (1 - sp.Rational(1, 10**9)),), POSITIVE)
-    result = explore(theorem((W,), Reaches("claim", slow, sp.Rational(1, 2))), {}, max_examples=20, seconds=30)
-    assert result.stopped == "examples" and result.seconds < 20 and result.not_reached > 0
+
+    def look_longer(count):
+        # After the last example come verdicts, whose runs look at the clock after each 1024 steps.
+        if count == 20:
+            clock.tick = 0.01
+
+    made = theorem((W,), Reaches("claim", slow, sp.Rational(1, 2)))
+    result = explore(made, {}, max_examples=20, seconds=30, progress=look_longer)
+    assert result.stopped == "examples" and result.seconds < 15 and result.not_reached > 0
     assert f"{result.not_reached} not reached in the time for verdicts" in str(result)
 
 

@@ -70,33 +70,32 @@ def start(*words, cwd):
 
 
 def interrupted(running, condition):
-    """Send Ctrl-C, as a terminal does, once a condition holds; return the JSON output and the seconds until the end."""
+    """Send Ctrl-C, as a terminal does, once a condition holds; return the JSON output."""
     try:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 600
         while not condition():
             assert time.monotonic() < until and running.poll() is None, "it did not come to it"
             time.sleep(0.02)
         os.killpg(running.pid, signal.SIGINT)
-        begun = time.monotonic()
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=600)
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
     assert (running.returncode, "Traceback" in err) == (130, False), err
-    return body_of(out), time.monotonic() - begun
+    return body_of(out)
 
 
 def test_each_hypothesis_is_decided_as_in_one_process(theorem_file):
     path, told_of = theorem_file(NEEDED), []
-    one = verify.necessity(path, seconds=20).to_json()
-    two = verify.necessity(path, seconds=20, jobs=2, tell=lambda *progress: told_of.append(progress)).to_json()
+    one = verify.necessity(path, seconds=600).to_json()
+    two = verify.necessity(path, seconds=600, jobs=2, tell=lambda *progress: told_of.append(progress)).to_json()
     assert [need["status"] for need in one["hypotheses"]] == ["redundant", "needed", "redundant"]
     assert {**one, "seconds": 0} == {**two, "seconds": 0} and told_of == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_each_line_of_how_far_claims_hold_is_as_in_one_process(theorem_file):
     path = theorem_file(NEEDED.replace("sp.Le(x, 4)", "sp.Le(x, 40)"))
-    one, two = (verify.necessity(path, x=1, seconds=20, jobs=jobs).to_json() for jobs in (1, 2))
+    one, two = (verify.necessity(path, x=1, seconds=600, jobs=jobs).to_json() for jobs in (1, 2))
     lines = [[{**line, "effort": ""} for line in found["reaches"]] for found in (one, two)]
     assert lines[0] == lines[1] and any(line["violated"] for line in lines[0])
 
@@ -106,8 +105,10 @@ def test_control_c_leaves_the_hypotheses_that_were_decided(theorem_file, tmp_pat
     path = theorem_file(SLOW.format(trace=str(trace), seconds=0.05) + OPEN)
     running = start("necessity", path, "--jobs", "2", "--seconds", "300", cwd=tmp_path)
     # Now two processes work on two hypotheses, long after the first hypothesis was decided.
-    body, seconds = interrupted(running, lambda: sorted(Counter(told(trace)).values())[-2:-1] >= [20])
-    assert body["interrupted"] and [need["label"] for need in body["hypotheses"]] == ["drawn"] and seconds < 20
+    body = interrupted(running, lambda: sorted(Counter(told(trace)).values())[-2:-1] >= [20])
+    assert body["interrupted"] and [need["label"] for need in body["hypotheses"]] == ["drawn"]
+    # Without Ctrl-C some 1500 values are told.
+    assert len(told(trace)) < 500
 
 
 @pytest.mark.parametrize(("name", "guided"), [("positive", True), ("seldom", False)])
@@ -127,9 +128,15 @@ def test_control_c_ends_a_search_in_processes_with_what_was_looked_at(theorem_fi
     trace = tmp_path / "trace"
     path = theorem_file(SLOW.format(trace=str(trace), seconds=0.1) + SEARCHED)
     running = start("explore", f"{path}:positive", "--jobs", "2", "--seconds", "600", cwd=tmp_path)
-    body, seconds = interrupted(running, lambda: sorted(Counter(told(trace)).values())[-3:-2] >= [9])
+
+    def all_work():
+        workers = Counter(pid for pid in told(trace) if pid != running.pid)
+        return len(workers) == 2 and min(workers.values()) >= 9
+
+    body = interrupted(running, all_work)
     assert (body["stopped"], body["counterexample"]) == ("interrupted", None)
-    assert body["examples"] == body["undecided"] >= 5 and seconds < 20
+    # Without Ctrl-C it has 1000 examples, and some 1300 values are told.
+    assert 5 <= body["examples"] == body["undecided"] < 500 and len(told(trace)) < 500
 
 
 @pytest.mark.parametrize("verb", [verify.explore, verify.necessity])

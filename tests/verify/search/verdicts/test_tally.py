@@ -65,7 +65,7 @@ def test_floats_decide_what_is_beyond_their_error():
 
 def test_a_proof_decides_every_instance_and_no_proof_none():
     both, some = tally(POSITIVE, LARGE), [tried(w, math.inf) for w in (0, 3)]
-    both.by_proofs(some, time.monotonic() + 5)
+    both.by_proofs(some, time.monotonic() + 600)
     assert [set(each.holds) for each in some] == [{"positive"}] * 2
     late = [tried(0)]
     both.by_proofs(late, time.monotonic() - 1)
@@ -74,7 +74,7 @@ def test_a_proof_decides_every_instance_and_no_proof_none():
 
 def test_undecided_instances_are_decided_one_by_one():
     only, some = tally(LARGE), [tried(3, 0.2), tried(2, -1e-17), tried(1, 0.1)]
-    ((refuted, result),) = only.one_by_one(some, time.monotonic() + 5)
+    ((refuted, result),) = only.one_by_one(some, time.monotonic() + 600)
     assert refuted is some[2] and result.margin == -1
     assert [only.verdict(each) for each in some] == [Verdict.CLEAN, Verdict.CLEAN, Verdict.REFUTED]
     # A margin that is negative only by rounding counts as 0.
