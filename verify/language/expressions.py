@@ -428,7 +428,7 @@ def _head_of(expression: sp.Basic) -> str:
     if name in HEADS and isinstance(expression, HEADS[name]):
         return name
     is_float = isinstance(expression, sp.Float)
-    kind, listed = ("a float", "") if is_float else (name, "; `verify language` lists functions that it has")
+    kind, listed = ("a float", "") if is_float else (name, "; `verify language` lists functions that are in it")
     raise TheoremError(f"{text_of(expression)}: {kind} is outside the language of statements{listed}")
 
 

@@ -86,7 +86,7 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
         return None
     if difference.has(sp.log):
         return _by_logarithms(difference, statement, strict=strict, hypotheses=hypotheses)
-    if not difference.is_rational_function(*difference.free_symbols) or _only_cancels(difference, sides):
+    if not difference.is_rational_function(*difference.free_symbols) or _has_unsigned_part(difference, sides):
         return None
     known = [*statement.domain]
     if hypotheses:
@@ -100,8 +100,8 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
     return _by_squares_and_cases(few, strict=strict)
 
 
-def _only_cancels(difference: sp.Expr, sides: sp.Tuple) -> bool:
-    """Whether a part of the sides that cancels is no rational function of symbols >= 0.
+def _has_unsigned_part(difference: sp.Expr, sides: sp.Tuple) -> bool:
+    """Whether a part of the sides that cancels in their difference is no rational function of symbols >= 0.
 
     The re-checker reads the sides, and would reject a proof in slacks of the difference.
     """

@@ -30,7 +30,7 @@ FULL = 200
 LOOKED_THROUGH = 8 * QUICK
 """Maximum number of instances that are drawn to find one that shows a planted error."""
 APART = 1_000_003
-"""Distance of the seeds of two batches of draws; that of two runs' seeds is seldom a multiple of it."""
+"""The seed of a run of draws is larger by this for each instance drawn before it, so that no two runs share one."""
 
 
 @dataclass(frozen=True)

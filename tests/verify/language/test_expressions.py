@@ -141,7 +141,7 @@ def test_expressions_outside_the_language_are_refused(expression):
 
 
 def test_a_refused_function_comes_with_the_command_that_lists_functions():
-    with pytest.raises(TheoremError, match=r": asin is outside .*; `verify language` lists functions that it has$"):
+    with pytest.raises(TheoremError, match=r": asin is outside .*; `verify language` lists functions that are in it$"):
         to_data(sp.asin(alpha))
     with pytest.raises(TheoremError, match=r": a float is outside the language of statements$"):
         to_data(sp.Float("0.5"))

@@ -200,3 +200,12 @@ def test_a_numerical_search_that_its_time_ends_is_said_to_be(monkeypatch):
     monkeypatch.setattr("verify.search.explore.NUMERICAL", replace(NUMERICAL, share=0.0))
     cut = explore(theorem((X, Y), sp.Ge(x**2 + y**2, 0, evaluate=False)), {}, max_examples=20)
     assert (whole.stopped, cut.stopped) == ("examples", "seconds") and cut.examples == 20
+
+
+def test_a_leap_finds_what_is_false_at_a_far_end(monkeypatch):
+    monkeypatch.setattr("verify.search.explore.suspects", lambda *_: iter(()))
+    bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
+    result = explore(bounded, {"x": 1}, max_examples=20)
+    # The search tries at most 5 general positions, the simplest instance, and leaps to 17 times as large values.
+    assert result.needed <= 8 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
+    assert explore(bounded, {"x": 1}, max_examples=1).needed is None

@@ -68,18 +68,26 @@ def ship(path: Path, entries: Iterable[Entry]) -> None:
     """
     from verify.checking.standing import pins
 
-    body = {"commit": commit_of(path.absolute().parent), "statements": pins()}
+    body = {"commit": commit_of(path.absolute().parent, path.name), "statements": pins()}
     lines = sorted(json.dumps({**each, "at": each["at"][:10]}, sort_keys=True) for each in entries)
     # One line for each entry.
     listed_entries = ",\n".join(lines)
     write_whole(path, f'{json.dumps(body)[:-1]}, "entries": [\n{listed_entries}\n]}}\n')
 
 
-def commit_of(folder: Path) -> str:
-    """Return the commit of a folder, with ", changed" if files differ from it; "unknown" without a commit."""
-    command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
+def commit_of(folder: Path, *written: str) -> str:
+    """Return the commit of a folder, with ", changed" if files differ from it; "unknown" without a commit.
+
+    Changes of the files in the folder that are `written` by this run do not count.
+    """
+    others = [":/", *(f":(exclude){name}" for name in written)]
+    asked = (["describe", "--always", "--exclude=*"], ["status", "--porcelain", "--untracked-files=no", "--", *others])
     with suppress(OSError, subprocess.CalledProcessError):
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 -- no input
+        commit, changes = (
+            subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603, S607 -- names of files alone
+            for words in asked
+        )
+        return f"{commit}, changed" if changes else commit
     return "unknown"
 
 

@@ -99,3 +99,16 @@ def test_a_damaged_record_is_none(packaged, entries):
     assert recorded.shipped() == []
     packaged.write_text("[")
     assert recorded.shipped() == []
+
+
+def test_the_written_file_does_not_change_the_commit(tmp_path):
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "m"]):
+        for name in ("source.py", "record.json"):
+            (tmp_path / name).write_text("0", encoding="utf-8")
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    commit = recorded.commit_of(tmp_path)
+    (tmp_path / "record.json").write_text("1", encoding="utf-8")
+    assert recorded.commit_of(tmp_path, "record.json") == commit and "," not in commit
+    assert recorded.commit_of(tmp_path) == f"{commit}, changed"
+    (tmp_path / "source.py").write_text("1", encoding="utf-8")
+    assert recorded.commit_of(tmp_path, "record.json") == f"{commit}, changed"
