@@ -7,6 +7,7 @@ import pytest
 import verify
 from docs.extensions import json_objects
 from tests.pages import PAGES
+from verify.provers.slack_text import KINDS
 from verify.reports.commands.frame import app
 
 # Words and options that the page has between backticks and that are not keys.
@@ -16,6 +17,7 @@ WORDS = {
     *("holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
     *("catalogue", "digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
     *("shell", "script", "proof", "statement", "nothing", "accepted", "rejected", "unknown", "unreadable"),
+    *("deduction", "falls", *KINDS),
 }
 
 
