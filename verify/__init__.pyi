@@ -44,6 +44,7 @@ from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed
 from verify.language.expressions import primitive as primitive
 from verify.language.heads.scopes import Iterate as Iterate
+from verify.language.lines.statements import relation as relation
 from verify.language.parameters import Parameter as Parameter
 from verify.language.clause_data import Hypothesis as Hypothesis
 from verify.language.statement import Statement as Statement

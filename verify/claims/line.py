@@ -23,19 +23,19 @@ from verify.language.statement import Statement
 _TRIED = 4000
 """Maximum number of instances that are tried to find one in scope."""
 _FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2", -2, 100, "1/100")))
-"""Values that are tried for a parameter, in this order; then their sums with its lower bound, if it has one."""
+"""Values that are tried for a parameter, in this order; then their sums with its lower end and differences from its
+upper end, if it has one."""
 
 
 def statement_of(line: str) -> Statement:
     """Return the statement of a line. Raises InputError for a line that is not understood."""
-    said = read_line(line)
-    labels = ["claim"] if len(said.claims) == 1 else [f"claim {i}" for i in range(1, 1 + len(said.claims))]
     try:
+        said = read_line(line)
+        labels = ["claim"] if len(said.claims) == 1 else [f"claim {i}" for i in range(1, 1 + len(said.claims))]
         return Statement(
             said.parameters,
             tuple(map(Inequality, labels, said.claims)),
             tuple(Hypothesis(f"hypothesis {i}", relation) for i, relation in enumerate(said.hypotheses, 1)),
-            said.domain,
             definitions=said.states,
         )
     except TheoremError as error:
@@ -110,5 +110,6 @@ def _sums(total: int, most: list[int]) -> Iterator[tuple[int, ...]]:
 def _values(parameter: Parameter) -> list[Value]:
     least = parameter.minimum if parameter.minimum is not None else parameter.above
     shifted = [Fraction(least) + value for value in _FIRST] if least is not None else []
+    shifted += [Fraction(parameter.upper) - value for value in _FIRST] if parameter.upper is not None else []
     tried = dict.fromkeys([*_FIRST, *shifted])
     return [parameter.parse(value) for value in tried if value in parameter]

@@ -91,13 +91,13 @@ def refuse_no_relation(where: str, given: object) -> None:
         return
     way = "write one, such as sp.Le(left, right)"
     if given in (True, False):
-        way = "SymPy decided it as it was typed: leave it out, or write sp.Le(left, right, evaluate=False)"
+        way = 'SymPy decided it as it was typed: leave it out, or write it as text, such as relation("x <= x + 1", x)'
     if isinstance(given, str):
-        way = "it is text: write it without quotation marks, or InWords(label, text) for a claim in words"
+        way = "it is text: write relation(text, symbols …), or InWords(label, text) for a claim in words"
     if isinstance(given, sp.And):
         way = "write a claim or a hypothesis for each comparison"
     if given is False:
-        way = "== asks whether two expressions are written alike: write sp.Eq(left, right, evaluate=False)"
+        way = "== asks whether two expressions are written alike: write sp.Eq(left, right), or relation(\"left == right\", …)"
     raise TheoremError(f"{where}: {text_of(given)} is not a relation between expressions; {way}")
 
 

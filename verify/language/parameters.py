@@ -24,6 +24,7 @@ Instance: TypeAlias = Mapping[str, Value]
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
+_KINDS = ("integer", "rational", "real", "rationals", "word")
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,15 @@ class Parameter:
     name
         The name that the user types before `=`: letters, digits and _, and no digit first.
     kind
-        `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more
-        rational numbers, separated by commas, each in the domain) or `word`.
+        `integer`, `rational` (a number of any sign, exact at an instance; a proof covers all real numbers; also
+        written `real`), `rationals` (one or more numbers, separated by commas, each in the domain) or `word`.
     meaning
         Its meaning, with its unit if it has one.
     minimum, above
-        The domain: `minimum` is included, `above` excluded; `None` for no bound.
+        The lower end of the domain: `minimum` is included, `above` excluded; `None` for no end.
+    maximum, below
+        The upper end of a number's domain: `maximum` is included, `below` excluded; `None` for no end. A statement has
+        it as a relation of its `domain`.
     words
         The words that a parameter of kind `word` may take; the first is the paper's.
     default
@@ -49,8 +53,8 @@ class Parameter:
     Raises
     ------
     TheoremError
-        For an invalid name, an unknown kind, words missing or given to another kind, and a default of a parameter of
-        kind `word` or `rationals`.
+        For an invalid name, an unknown kind, words missing or given to another kind, a default or an upper end of a
+        parameter of kind `word` or `rationals`, two ends of one side, and an empty domain.
 
     Examples
     --------
@@ -60,26 +64,50 @@ class Parameter:
     """
 
     name: str
-    kind: Literal["integer", "rational", "rationals", "word"]
+    kind: Literal["integer", "rational", "real", "rationals", "word"]
     meaning: str
     minimum: Fraction | int | None = None
     above: Fraction | int | None = None
     words: tuple[str, ...] = ()
     default: object = None
+    maximum: Fraction | int | None = None
+    below: Fraction | int | None = None
 
     def __post_init__(self) -> None:
         refuse_bad_name("parameter", self.name)
         refuse_bad_text(f"parameter {self.name}: meaning", self.meaning, empty=True)
         for word in self.words:
             refuse_bad_text(f"parameter {self.name}: word", word, NAME)
-        if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
+        if self.kind not in _KINDS:
             raise TheoremError(
-                f"parameter {self.name}: {self.kind!r} is not a kind; {meant(str(self.kind), kinds, 'it is one of')}"
+                f"parameter {self.name}: {self.kind!r} is not a kind; {meant(str(self.kind), _KINDS, 'it is one of')}"
             )
+        if self.kind == "real":
+            object.__setattr__(self, "kind", "rational")
         if (self.kind == "word") != bool(self.words):
             raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
         if self.default is not None and self.kind in ("word", "rationals"):
             raise TheoremError(f"parameter {self.name}: only a number has a default")
+        self._refuse_bad_ends()
+
+    def _refuse_bad_ends(self) -> None:
+        """Raise TheoremError for two ends of one side, an upper end that is not a number's, and an empty domain."""
+        for one, other in (("minimum", "above"), ("maximum", "below")):
+            if None not in (getattr(self, one), getattr(self, other)):
+                raise TheoremError(f"parameter {self.name}: has {one} and {other}; give one of them")
+        if self.upper is None:
+            return
+        if self.kind in ("word", "rationals"):
+            raise TheoremError(f"parameter {self.name}: only a number has an upper end")
+        least = self.minimum if self.minimum is not None else self.above
+        closed = self.minimum is not None and self.maximum is not None
+        if least is not None and (least > self.upper or (least == self.upper and not closed)):
+            raise TheoremError(f"parameter {self.name}: no value is{self._bound}")
+
+    @property
+    def upper(self) -> Fraction | int | None:
+        """The upper end, which belongs to the domain if it is `maximum`; None for no end."""
+        return self.maximum if self.maximum is not None else self.below
 
     @property
     def requirement(self) -> str:
@@ -98,8 +126,8 @@ class Parameter:
 
     @property
     def _bound(self) -> str:
-        above = "" if self.above is None else f" > {self.above}"
-        return above if self.minimum is None else f" >= {self.minimum}"
+        ends = ((">=", self.minimum), (">", self.above), ("<=", self.maximum), ("<", self.below))
+        return " and".join(f" {sign} {end}" for sign, end in ends if end is not None)
 
     def parse(self, value: object) -> Value:
         """Return `value` (text, int, Fraction, or a float as its shortest decimal) exactly, or raise InputError."""
@@ -115,13 +143,15 @@ class Parameter:
                 raise InputError(self.name, value, self.requirement)
             if abs(number) > LARGEST_INTEGER:
                 raise InputError(self.name, value, "integers are limited to 10^18 in size")
-        if self._below(number):
+        if self._outside(number):
             raise InputError(self.name, value, self.requirement)
         return int(number) if self.kind == "integer" else number
 
-    def _below(self, number: Fraction) -> bool:
-        """Whether a number is below the domain."""
-        return (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
+    def _outside(self, number: Fraction) -> bool:
+        """Whether a number is below or above the domain."""
+        below = (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
+        above = self.maximum is not None and number > self.maximum
+        return below or above or (self.below is not None and number >= self.below)
 
     def _entries(self, value: object) -> tuple[Fraction, ...]:
         if isinstance(value, str):
@@ -135,7 +165,7 @@ class Parameter:
         if "" in parts:
             raise InputError(self.name, value, f"entry {parts.index('') + 1} is empty; {self.requirement}")  # pyright: ignore[reportUnknownArgumentType]
         numbers = tuple(map(self._number, parts))
-        if any(map(self._below, numbers)):
+        if any(map(self._outside, numbers)):
             raise InputError(self.name, value, self.requirement)  # pyright: ignore[reportUnknownArgumentType]
         return numbers
 

@@ -3,9 +3,10 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Statements as data: parameters, labelled hypotheses, definitions, claims, and the steps of their proof."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -60,6 +61,7 @@ class Statement(Formula):
         The assumptions.
     domain
         Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
+        The parameters' upper ends are put before them; `replace` keeps them, so that a new one is a further relation.
     variables
         Symbols beside the parameters; the clauses hold for all their values.
     definitions
@@ -102,6 +104,8 @@ class Statement(Formula):
         _refuse_ill_typed(self)
         object.__setattr__(self, "definitions", Frozen(self.definitions))
         object.__setattr__(self, "formal", Frozen(self.formal))
+        upper = [end for end in _upper_ends(self) if end not in self.domain]
+        object.__setattr__(self, "domain", (*upper, *self.domain))
         for part in ("parameters", "claims", "steps", "hypotheses"):
             object.__setattr__(self, part, frozen(getattr(self, part)))
         _refuse_misnamed(self)
@@ -243,6 +247,18 @@ class Statement(Formula):
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
+
+
+def _upper_ends(statement: Statement) -> Iterator[sp.core.relational.Relational]:
+    """Yield the upper ends of the parameters as relations."""
+    symbols = {symbol.name: symbol for each in statement.all_expressions() for symbol in contents(each).symbols}
+    for parameter in statement.parameters:
+        if parameter.upper is not None:
+            kind = {"integer": True} if parameter.kind == "integer" else {"real": True}
+            symbol = symbols.get(parameter.name, sp.Symbol(parameter.name, **kind))
+            end = Fraction(parameter.upper)
+            relation = sp.Lt if parameter.maximum is None else sp.Le
+            yield relation(symbol, sp.Rational(end.numerator, end.denominator), evaluate=False)
 
 
 def unused_hypotheses(statement: Statement) -> list[Hypothesis]:

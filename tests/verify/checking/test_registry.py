@@ -328,7 +328,7 @@ SMALL = 'Hypothesis("small", sp.Lt(x, 1))'
         (f'Statement((Parameter("x", "rational", "x"),), ({OK},))', "x has no above=0, but its symbol is declared pos"),
         ('Statement(PARAMETERS, ("x < 2",))', "'x < 2' is text, where a clause is needed: write Inequality(label,"),
         (f'Statement(("x",), ({OK},))', "'x' is text, where a parameter is needed"),
-        ('Statement(PARAMETERS, (Inequality("c", "x < 2"),))', "it is text: write it without quotation marks, or InW"),
+        ('Statement(PARAMETERS, (Inequality("c", "x < 2"),))', "it is text: write relation(text, symbols …), or InWor"),
         ('Statement(PARAMETERS, (Identity("c", x == x),))', "right missing; give both sides, left and right"),
         (f'Statement(PARAMETERS, ({OK},), (Hypothesis("h", sp.And(1 < x, x < 2)),))', "hypothesis for each comparis"),
     ],

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings, strategies as st
 
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.language.parameters import LARGEST_EXPONENT, Parameter, parse_instance, read_assignments
 
 T = Parameter("T", "integer", "number of tokens", minimum=2)
@@ -150,6 +150,33 @@ def test_missing_and_unknown_parameters_are_named():
     for partial in (False, True):
         with pytest.raises(InputError, match=r"depth = 3: is not a parameter .* T, eta"):
             parse_instance((T, ETA), {"T": 9, "eta": 1, "depth": 3}, partial=partial)
+
+
+def test_a_domain_has_an_upper_end():
+    closed, opened = (Parameter("p", "real", "", minimum=0, **{end: 1}) for end in ("maximum", "below"))
+    assert (closed.kind, closed.domain, opened.domain) == ("rational", "number >= 0 and <= 1", "number >= 0 and < 1")
+    assert closed.parse(1) == 1 and Fraction(9, 10) in opened and 1 not in opened and Fraction(11, 10) not in closed
+    with pytest.raises(InputError, match=r"p = 1: must be a number .* >= 0 and < 1"):
+        opened.parse("1")
+    point = Parameter("p", "integer", "", minimum=1, maximum=1)
+    assert point.parse(1) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "why"),
+    [
+        ("real", {"minimum": 1, "maximum": 0}, "no value is >= 1 and <= 0"),
+        ("real", {"minimum": 1, "below": 1}, "no value is >= 1 and < 1"),
+        ("real", {"above": 1, "maximum": 1}, "no value is > 1 and <= 1"),
+        ("integer", {"maximum": 2, "below": 2}, "has maximum and below; give one of them"),
+        ("integer", {"minimum": 2, "above": 2}, "has minimum and above; give one of them"),
+        ("rationals", {"maximum": 2}, "only a number has an upper end"),
+        ("complex", {}, "'complex' is not a kind; it is one of integer, rational, real, rationals, word"),
+    ],
+)
+def test_ends_that_are_no_domain_are_refused(kind, ends, why):
+    with pytest.raises(TheoremError, match=f"parameter p: {why}"):
+        Parameter("p", kind, "", **ends)
 
 
 LIST = Parameter("values", "rationals", "some numbers", above=0)

@@ -37,6 +37,16 @@ def test_a_statement_needs_a_clause():
         Statement((X,), ())
 
 
+def test_upper_ends_are_relations_of_the_domain():
+    shares = (Parameter("x", "real", "", minimum=0, maximum=1), Parameter("n", "integer", "", below=Fraction(5, 2)))
+    n = sp.Symbol("n", integer=True)
+    made = Statement(shares, (CLAUSE,), domain=(sp.Lt(x, n),))
+    ends = (sp.Le(x, 1, evaluate=False), sp.Lt(n, sp.Rational(5, 2), evaluate=False))
+    assert made.domain == (*ends, sp.Lt(x, n)) == replace(made, claims=(Inequality("c", sp.Lt(x, 3)),)).domain
+    written = Statement((Parameter("x", "real", ""),), (CLAUSE,), domain=ends[:1])
+    assert written.digest != made.digest and written.domain == ends[:1]
+
+
 @pytest.mark.parametrize(
     ("parts", "what"),
     [

@@ -38,12 +38,10 @@ _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", r
 class Line:
     """The contents of a line: the parameters with their domains, the hypotheses and the claims.
 
-    `domain` holds the upper bounds of parameters; the lower bounds are in `parameters`. `states` maps each state of a
-    recursion to its value after t steps.
+    `states` maps each state of a recursion to its value after t steps.
     """
 
     parameters: tuple[Parameter, ...]
-    domain: tuple[Relation, ...]
     hypotheses: tuple[Relation, ...]
     claims: tuple[Relation, ...]
     states: Mapping[sp.Symbol, sp.Expr]
@@ -66,10 +64,10 @@ class _Domain:
         return sp.Symbol(name, **assumed)
 
     def parameter(self, name: str) -> Parameter:
-        """Return the parameter, without the upper end."""
-        kind = "integer" if self.integer else "rational"
-        value, excluded = self.lower or (None, False)
-        return Parameter(name, kind, "", **{"above" if excluded else "minimum": value})
+        """Return the parameter. Raises TheoremError for an empty domain."""
+        sides = ((self.lower, ("minimum", "above")), (self.upper, ("maximum", "below")))
+        ends = {names[end[1]]: end[0] for end, names in sides if end is not None}
+        return Parameter(name, "integer" if self.integer else "real", "", **ends)
 
 
 def is_line(text: str) -> bool:
@@ -101,26 +99,61 @@ def read_line(line: str) -> Line:
     >>> read_line("2*x*y <= x**2 + y**2 for x > 0").parameters[0].requirement
     'must be a number (such as 3, 0.25, 1e-3 or 1/500) > 0'
     """
-    if len(line) > LONGEST:
-        raise InputError("statement", line, f"has {len(line)} characters, and may have {LONGEST}")
-    if not line.isprintable():
-        raise InputError("statement", line, "must be one line of printable characters")
+    _refuse_long(line)
     parts = _parts(line)
     rules = list(_rules(parts["along"])) if "along" in parts else []
     states = {rule.name: sp.Symbol(rule.name, real=True) for rule in rules}
     known = _known(line, parts, rules)
     symbols = {name: domain.symbol(name) for name, domain in known.items()}
-    upper = [(symbols[name], domain.upper) for name, domain in known.items() if domain.upper is not None]
     return Line(
         tuple(domain.parameter(name) for name, domain in known.items()),
-        tuple(
-            (sp.Lt if excluded else sp.Le)(symbol, sp.Rational(value.numerator, value.denominator), evaluate=False)
-            for symbol, (value, excluded) in upper
-        ),
         tuple(relations(parts["if"], symbols)) if "if" in parts else (),
         tuple(relations(parts["claim"], symbols | states)),
         _iterated(rules, symbols, states),
     )
+
+
+def _refuse_long(line: str) -> None:
+    """Raise InputError for a text that is too long, or no line."""
+    if len(line) > LONGEST:
+        raise InputError("statement", line, f"has {len(line)} characters, and may have {LONGEST}")
+    if not line.isprintable():
+        raise InputError("statement", line, "must be one line of printable characters")
+
+
+def relation(text: str, *symbols: sp.Symbol) -> Relation:
+    """Return the relation in a text, unevaluated: SymPy decides none of its parts.
+
+    Parameters
+    ----------
+    text
+        One comparison of at most 2000 characters, in the language of a line.
+    symbols
+        The symbols that it may use.
+
+    Returns
+    -------
+    Relational
+        The comparison.
+
+    Raises
+    ------
+    InputError
+        For a text that is not understood, with its column, and for several comparisons.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> import verify
+    >>> x = sp.Symbol("x", positive=True)
+    >>> verify.relation("x <= x + 1", x)
+    x <= x + 1
+    """
+    _refuse_long(text)
+    found = relations(Part(text, text, 1), {symbol.name: symbol for symbol in symbols})
+    if len(found) > 1:
+        raise InputError("relation", text, f"has {len(found)} comparisons: write a relation for each")
+    return found[0]
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,14 @@ x, y = sp.symbols("x y", positive=True)
 
 STATEMENT = Statement(
     parameters=(
-        # name, kind (integer, rational, rationals or word), meaning; minimum= is included, above= is not.
-        Parameter("x", "rational", "the first number", above=0),
-        Parameter("y", "rational", "the second number", above=0),
+        # name, kind (integer, real, rationals or word), meaning.
+        # minimum= and maximum= belong to the domain, above= and below= do not.
+        Parameter("x", "real", "the first number", above=0),
+        Parameter("y", "real", "the second number", above=0),
     ),
     # A relation on the parameters, or text="…" for an assumption about the set-up.
     hypotheses=(Hypothesis("larger", sp.Ge(y, x), "y is the larger one: y >= x"),),
-    # What SymPy would decide as it is typed is written with evaluate=False.
+    # SymPy decides some relations as they are typed: relation("x <= x + 1", x) stays as it is.
     claims=(Inequality("square", sp.Le(x * y, y**2)),),
 )
 """

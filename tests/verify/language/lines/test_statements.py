@@ -6,8 +6,9 @@ import pytest
 import sympy as sp
 
 import verify
+from verify.errors import InputError
 from verify.language.lines.expressions import LONGEST
-from verify.language.lines.statements import is_line, read_line
+from verify.language.lines.statements import is_line, read_line, relation
 
 
 def test_the_parts_of_a_line():
@@ -16,13 +17,12 @@ def test_the_parts_of_a_line():
     n, c = sp.Symbol("n", integer=True, positive=True), sp.Symbol("c", real=True)
     assert said.claims == (sp.Le(a, b**n, evaluate=False), sp.Lt(b, 2 * a, evaluate=False))
     assert said.hypotheses == (sp.Ge(a, c, evaluate=False), sp.Eq(c, 1, evaluate=False))
-    assert said.domain == (sp.Lt(a, 3, evaluate=False),)
-    ends = [(each.name, each.kind, each.minimum, each.above) for each in said.parameters]
+    ends = [(each.name, each.kind, each.minimum, each.above, each.below) for each in said.parameters]
     assert ends == [
-        ("a", "rational", 0, None),
-        ("b", "rational", None, 0),
-        ("n", "integer", 2, None),
-        ("c", "rational", None, None),
+        ("a", "rational", 0, None, 3),
+        ("b", "rational", None, 0, None),
+        ("n", "integer", 2, None, None),
+        ("c", "rational", None, None, None),
     ]
 
 
@@ -31,19 +31,35 @@ def test_the_parts_of_a_line():
     [
         ("x > -1/2", (Fraction(-1, 2), "above"), None),
         ("0.5 <= x", (Fraction(1, 2), "minimum"), None),
-        ("1 > x", None, sp.Lt),
-        ("x <= 1", None, sp.Le),
-        ("1 > x >= -2", (Fraction(-2), "minimum"), sp.Lt),
-        ("real x < 1", None, sp.Lt),
-        ("x < 1 real", None, sp.Lt),
+        ("1 > x", None, "below"),
+        ("x <= 1", None, "maximum"),
+        ("1 > x >= -2", (Fraction(-2), "minimum"), "below"),
+        ("real x < 1", None, "below"),
+        ("x < 1 real", None, "below"),
     ],
 )
 def test_ends_of_a_domain(domain, lower, upper):
     said = read_line(f"x <= x + 1 for {domain}")
     (parameter,) = said.parameters
-    found = [(getattr(parameter, name), name) for name in ("minimum", "above") if getattr(parameter, name) is not None]
-    assert found == ([lower] if lower else [])
-    assert [type(each) for each in said.domain] == ([upper] if upper else [])
+    ends = {name: getattr(parameter, name) for name in ("minimum", "above", "maximum", "below")}
+    expected = dict([(lower[1], lower[0])] if lower else []) | ({upper: 1} if upper else {})
+    assert {name: end for name, end in ends.items() if end is not None} == expected
+
+
+def test_a_relation_stays_as_it_is_typed():
+    n, x = sp.Symbol("n", nonnegative=True), sp.Symbol("x", real=True)
+    assert relation("n >= 0", n) == sp.Ge(n, 0, evaluate=False)
+    assert relation("x**2 + 1 > x", n, x) == sp.Gt(x**2 + 1, x, evaluate=False)
+    with pytest.raises(InputError, match="column 6: y is not introduced; known: x"):
+        relation("x <= y", x)
+    with pytest.raises(InputError, match="has 2 comparisons: write a relation for each"):
+        relation("0 <= x <= 1", x)
+    with pytest.raises(InputError, match="column 1: a relation is needed here"):
+        relation("x + 1", x)
+    with pytest.raises(InputError, match="has 2001 characters, and may have 2000"):
+        relation("x" * 2001, x)
+    with pytest.raises(InputError, match="one line of printable characters"):
+        relation("x <=\n1", x)
 
 
 def test_hypotheses_may_come_after_domains():
@@ -122,6 +138,6 @@ def test_a_malformed_recursion_is_refused_with_its_column(line, why):
 
 def test_commas_separate_outside_parentheses_alone():
     said = read_line("x <= y if Max(x, y) <= 1, Sum(k, (k, 1, 2)) <= y for 0 <= x <= 1, y >= 0")
-    assert len(said.hypotheses) == 2 and len(said.domain) == 1
+    assert len(said.hypotheses) == 2 and said.parameters[0].maximum == 1
     said = read_line("x <= 2 along x -> Min(x, 1) from 1, y -> Piecewise((x, x < 1), (y, True)) from Max(1, 2)")
     assert len(said.states) == 2
