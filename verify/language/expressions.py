@@ -97,7 +97,7 @@ def refuse_no_relation(where: str, given: object) -> None:
     if isinstance(given, sp.And):
         way = "write a claim or a hypothesis for each comparison"
     if given is False:
-        way = "== asks whether two expressions are written alike: write sp.Eq(left, right), or relation(\"left == right\", …)"
+        way = '== asks whether two expressions are written alike: write sp.Eq(left, right), or relation("x == y", x, y)'
     raise TheoremError(f"{where}: {text_of(given)} is not a relation between expressions; {way}")
 
 

@@ -149,9 +149,9 @@ class Parameter:
 
     def _outside(self, number: Fraction) -> bool:
         """Whether a number is below or above the domain."""
-        below = (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
-        above = self.maximum is not None and number > self.maximum
-        return below or above or (self.below is not None and number >= self.below)
+        out = (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
+        out = out or (self.maximum is not None and number > self.maximum)
+        return out or (self.below is not None and number >= self.below)
 
     def _entries(self, value: object) -> tuple[Fraction, ...]:
         if isinstance(value, str):

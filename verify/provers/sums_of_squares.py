@@ -62,10 +62,10 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
     if np.prod([max(powers[i] for powers in terms) // 2 + 1 for i in range(count)]) * 2**count > _MOST_CANDIDATES:
         return None
     weights: list[Terms] = [{w: Fraction(1)} for w in sorted(product((0, 1), repeat=count), key=sum)]
-    blocks = _blocks(terms, weights)
+    blocks = _pruned(terms, _blocks(terms, weights), len(weights))
     if _is_large(blocks):
         # Only the squares without a weight are tried.
-        blocks = _blocks(terms, weights[:1])
+        blocks = _pruned(terms, _blocks(terms, weights[:1]), 1)
     if not any(place for _, place, _ in blocks):
         # At a zero inside the orthant the remainder is 0. Without weights the polynomial is then a sum of squares
         # everywhere, and its zeros outside the orthant count too.
@@ -76,25 +76,39 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
             for signs in product((1, -1), repeat=len(zero))
         )
         zeros = [*zeros, *(z for z in flips if not value_of(terms, z))]
-    return _squares(terms, blocks, Zeros(zeros), [False] * count)
+    return _squares(terms, blocks, Zeros(zeros), [False] * count, 1, len(weights))
 
 
 def squares_with(
-    terms: Terms, weights: Sequence[Terms], zeros: Zeros, real: Sequence[bool], even: Sequence[bool]
+    terms: Terms,
+    weights: Sequence[Terms],
+    zeros: Zeros,
+    real: Sequence[bool],
+    even: Sequence[bool],
+    multiples: Sequence[Terms] = (),
 ) -> list[Square] | None:
     """Return squares times weights ≥ 0 that leave no negative coefficient, or None if none are found.
 
     At the zeros the polynomial is 0 and no weight is negative. The remainder has no odd power of a `real` variable. The
     polynomial and the weights are even functions of the `even` variables; a square then combines only monomials whose
-    powers of these variables have the same parities.
+    powers of these variables have the same parities. Each of the `multiples` of equations may have a factor of either
+    sign; the places of the multiples follow those of the weights.
     """
-    return _squares(terms, _alike(_blocks(terms, weights), even), zeros, real, _SEVERAL)
+    terms = {powers: Fraction(0) for multiple in multiples for powers in multiple} | dict(terms)
+    least = len(weights)
+    blocks = _alike(_pruned(terms, [*_blocks(terms, weights), *_unsigned(multiples, least)], least), even, least)
+    return _squares(terms, blocks, zeros, real, _SEVERAL, least)
 
 
-def _alike(blocks: Blocks, even: Sequence[bool]) -> Blocks:
+def _unsigned(multiples: Sequence[Terms], first: int) -> Blocks:
+    """Return a block for each multiple of an equation: its monomial is 1, and its matrix any number."""
+    return [(each, first + i, [(0,) * len(next(iter(each)))]) for i, each in enumerate(multiples)]
+
+
+def _alike(blocks: Blocks, even: Sequence[bool], first_unsigned: int) -> Blocks:
     """Return the blocks, split into groups of monomials whose powers of `even` variables have the same parities."""
-    split: Blocks = []
-    for weight, place, monomials in blocks:
+    split: Blocks = [block for block in blocks if block[1] >= first_unsigned]
+    for weight, place, monomials in blocks[: len(blocks) - len(split)]:
         groups: dict[Powers, list[Powers]] = {}
         for z in monomials:
             groups.setdefault(tuple(k % 2 for k, alike in zip(z, even, strict=True) if alike), []).append(z)
@@ -103,14 +117,19 @@ def _alike(blocks: Blocks, even: Sequence[bool]) -> Blocks:
 
 
 def _squares(
-    terms: Mapping[Powers, Fraction | int], blocks: Blocks, zeros: Zeros, real: Sequence[bool], several: int = 1
+    terms: Mapping[Powers, Fraction | int],
+    blocks: Blocks,
+    zeros: Zeros,
+    real: Sequence[bool],
+    several: int,
+    first_unsigned: int,
 ) -> list[Square] | None:
     scale = max(map(abs, terms.values()))
     scaled = {powers: Fraction(c) / scale for powers, c in terms.items()}
     if not blocks or _is_large(blocks, several):
         return None
     bases = [(weight, place, _vanishing(weight, monomials, zeros)) for weight, place, monomials in blocks]
-    gram = _Gram.of_blocks(scaled, [block for block in bases if block[2]], zeros, real)
+    gram = _Gram.of_blocks(scaled, [block for block in bases if block[2]], zeros, real, first_unsigned)
     if gram is None:
         return None
     for point in gram.interior_points():
@@ -121,7 +140,7 @@ def _squares(
 
 
 def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) -> Blocks:
-    """Return for each weight the pruned monomials z for which z² times the weight fits the polynomial's degrees."""
+    """Return for each weight the monomials z for which z² times the weight fits the polynomial's degrees."""
     tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
     least, most = (end(map(sum, terms)) for end in (min, max))
     blocks: Blocks = []
@@ -131,7 +150,7 @@ def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) ->
         low, high = (end(map(sum, weight)) for end in (min, max))
         monomials = [z for z in product(*ranges) if least <= 2 * sum(z) + high and 2 * sum(z) + low <= most]
         blocks.append((weight, place, [z for z in monomials if 2 * sum(z) + high <= most]))
-    return _pruned(terms, blocks)
+    return blocks
 
 
 def _is_large(blocks: Blocks, several: int = 1) -> bool:
@@ -140,8 +159,8 @@ def _is_large(blocks: Blocks, several: int = 1) -> bool:
     return sum(sizes) > several * _MOST_MONOMIALS or unknown > several * _MOST_UNKNOWN
 
 
-def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
-    """Leave out monomials, and blocks, that cannot be of use.
+def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks, first_unsigned: int) -> Blocks:
+    """Leave out monomials, and blocks, that cannot be of use; none from `first_unsigned` on, of multiples of equations.
 
     A mixed product is a product of two monomials of a block and a term of its weight; the two are different if the
     weight has only one term. For such a weight, a monomial is left out if its square times the weight is neither a
@@ -151,15 +170,15 @@ def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
     while True:
         mixed = {
             _sum(a, b, w)
-            for weight, _, monomials in blocks
+            for weight, place, monomials in blocks
             for a in monomials
             for b in monomials
-            if a != b or len(weight) > 1
+            if a != b or len(weight) > 1 or place >= first_unsigned
             for w in weight
         }
         squares = mixed | {powers for powers, c in terms.items() if c > 0}
         kept = [(w, i, [a for a in ms if len(w) > 1 or _sum(a, a, *w) in squares]) for w, i, ms in blocks]
-        kept = [(w, i, monomials) for w, i, monomials in kept if len(monomials) > (len(w) == 1)]
+        kept = [(w, i, ms) for w, i, ms in kept if len(ms) > (len(w) == 1 and i < first_unsigned)]
         if kept == blocks:
             break
         blocks = kept
@@ -204,7 +223,8 @@ class _Gram:
     """Symmetric matrices, one for each block, and the terms that they subtract from a polynomial.
 
     Their entries are `first` plus any combination of `kernel`. `taken` has for each entry the terms that it subtracts.
-    In the remainder, coefficients of terms in `free` may be positive; the others are 0, by the equations.
+    In the remainder, coefficients of terms in `free` may be positive; the others are 0, by the equations. The blocks
+    with a place from `first_unsigned` on are of multiples of equations: their only entry has any sign.
     """
 
     terms: Terms
@@ -212,6 +232,7 @@ class _Gram:
     entries: Sequence[tuple[int, int, int]]
     taken: Sequence[Terms]
     free: Sequence[Powers]
+    first_unsigned: int
     first: Sequence[Fraction]
     kernel: Sequence[Sequence[Fraction]]
 
@@ -222,6 +243,7 @@ class _Gram:
         blocks: Sequence[tuple[Terms, int, Sequence[Terms]]],
         zeros: Zeros,
         real: Sequence[bool],
+        first_unsigned: int,
     ) -> "_Gram | None":
         """Return the matrices of some blocks; None if there are none, or the equations have no solution."""
         entries, taken = [], []
@@ -243,7 +265,7 @@ class _Gram:
         solution = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None
         if solution is None:
             return None
-        return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), *solution)
+        return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), first_unsigned, *solution)
 
     def interior_points(self) -> Iterator[list[Fraction]]:
         """Yield entries near a numerical point with positive definite matrices; small denominators come first."""
@@ -269,9 +291,13 @@ class _Gram:
         """
         directions = np.array([self.first, *self.kernel], dtype=float)
         count = len(directions)
-        matrices = [np.zeros((count + 1, n, n)) for n in (len(basis) for _, _, basis in self.blocks)]
+        signed = [b for b, (_, place, _) in enumerate(self.blocks) if place < self.first_unsigned]
+        sizes = {b: len(self.blocks[b][2]) for b in signed}
+        found = {b: np.zeros((count + 1, n, n)) for b, n in sizes.items()}
         for e, (b, i, k) in enumerate(self.entries):
-            matrices[b][:count, i, k] = matrices[b][:count, k, i] = directions[:, e]
+            if b in found:
+                found[b][:count, i, k] = found[b][:count, k, i] = directions[:, e]
+        matrices = list(found.values())
         for matrix in matrices:
             matrix[count] = -np.eye(matrix.shape[1])
         left = np.zeros((len(self.free), count + 1))
@@ -321,6 +347,9 @@ class _Gram:
         squares: list[Square] = []
         for b, (weight, place, basis) in enumerate(self.blocks):
             rows = {(i, k): x for (block, i, k), x in zip(self.entries, entries, strict=True) if block == b}
+            if place >= self.first_unsigned:
+                squares += [Square(x, weight, place, dict(basis[0])) for x in rows.values() if x]
+                continue
             pivots = _pivots([[rows[min(i, k), max(i, k)] for k in range(len(basis))] for i in range(len(basis))])
             if pivots is None:
                 return None

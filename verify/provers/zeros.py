@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from verify.provers.orthant_cases import Powers, monomial
 
 _STARTS = 40
 """Number of points from which minima are sought."""
+_CONSTRAINED = 12
+"""Number of points from which minima where equations hold are sought."""
+_FLAT = 1e-9
+"""A value below this counts as 0 where equations hold: they hold up to rounding only."""
 _STEPS = 60
 """Most Newton steps from a point: near a zero each of the last ones doubles the digits."""
 _STILL = 1e-16
@@ -133,6 +138,39 @@ def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
     if not powers[:, -1].any():
         rows[:, -1] = 1
     return Zeros([], rows, degree)
+
+
+def zeros_on(terms: Terms, equations: Sequence[Terms], weights: Sequence[Terms], real: Sequence[bool]) -> Zeros | None:
+    """Return the zeros that are found where equations hold and weights are ≥ 0; None if a negative value is found.
+
+    A variable is ≥ 0 unless it is `real`.
+    """
+    from scipy.optimize import minimize
+
+    def constrained(polynomial: Terms) -> dict[str, Any]:
+        powers = np.array(list(polynomial), dtype=float)
+        coefficients = np.array([float(c) for c in polynomial.values()])
+        coefficients /= np.abs(coefficients).max()
+
+        def value(point: "np.ndarray") -> float:
+            return float(np.prod(point**powers, axis=1) @ coefficients)
+
+        return {"type": "eq", "fun": value}
+
+    least = constrained(terms)["fun"]
+    limits = [constrained(each) for each in equations] + [{**constrained(each), "type": "ineq"} for each in weights]
+    found: list[np.ndarray] = []
+    for start in np.random.default_rng(0).normal(size=(_CONSTRAINED, len(real))):
+        bounds = [(None, None) if each else (0, None) for each in real]
+        with np.errstate(all="ignore"):
+            end = minimize(least, start, method="SLSQP", bounds=bounds, constraints=limits, options={"ftol": 1e-15})
+        if end.success and all(abs(each["fun"](end.x)) < _ZERO for each in limits[: len(equations)]):
+            found.append(end.x)
+    values = np.array([least(point) for point in found])
+    if len(values) and values.min() < -_NEGATIVE:
+        return None
+    rows = np.array([[*point, 1.0] for point, value in zip(found, values, strict=True) if value < _FLAT])
+    return Zeros([], rows.reshape(-1, len(real) + 1), max(map(sum, terms)))
 
 
 def _groups(powers: "np.ndarray") -> list[list[int]]:

@@ -231,6 +231,21 @@ class Balls(Field[arb]):
         return self._kept(one.union(other))
 
 
+class Boxes(Balls):
+    """Balls that contain all values of the symbols; `ends` returns a symbol's least and largest value."""
+
+    def __init__(self, effort: Effort, bits: int, ends: Callable[[Node], tuple[Fraction, Fraction]]) -> None:
+        super().__init__(effort, bits)
+        self.ends = ends
+
+    def symbol(self, node: Node) -> arb:
+        low, high = map(ball, self.ends(node))
+        return self._kept(low.union(high))
+
+    def is_zero(self, value: arb) -> bool:
+        raise Unknown("a limit is outside what has a value here")
+
+
 EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], list[V]]
 """A function that returns the values of nodes in a field, those of some being known."""
 

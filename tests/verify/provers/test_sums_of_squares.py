@@ -6,7 +6,8 @@ import pytest
 import sympy as sp
 
 from verify.provers.orthant_cases import Orthant
-from verify.provers.sums_of_squares import squares_in
+from verify.provers.sums_of_squares import squares_in, squares_with
+from verify.provers.zeros import Zeros, zeros_on
 
 x, y, z = sp.symbols("x y z")
 
@@ -54,3 +55,17 @@ def test_squares_leave_no_negative_coefficient(expression, least):
 )
 def test_where_there_are_none_none_are_found(expression):
     assert found(expression)[0] is None
+
+
+def test_multiples_of_equations_have_any_sign():
+    # On x² + y² = 1: 5 − 3x − 4y = (5/2)((x − 3/5)² + (y − 4/5)²) − (5/2)(x² + y² − 1).
+    terms = {(0, 0): Fraction(5), (1, 0): Fraction(-3), (0, 1): Fraction(-4)}
+    circle = {(2, 0): Fraction(1), (0, 2): Fraction(1), (0, 0): Fraction(-1)}
+    zeros, real = zeros_on(terms, [circle], [], [True, True]), [True, True]
+    one = {(0, 0): Fraction(1)}
+    squares = squares_with(terms, [one], zeros, real, [False, False], [circle])
+    total = sum(sp.Rational(s.factor) * value(s.weight, (x, y)) * value(s.root, (x, y)) ** 2 for s in squares)
+    assert sp.expand(total - (5 - 3 * x - 4 * y)) == 0
+    assert [s.factor for s in squares if s.place == 1] == [Fraction(-5, 2)]
+    assert all(s.factor > 0 for s in squares if s.place == 0)
+    assert squares_with(terms, [one], Zeros([]), real, [False, False]) is None

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from verify.provers.zeros import Zeros, zeros_of
+from verify.provers.zeros import Zeros, zeros_of, zeros_on
 
 SQUARES = [(2, 0), (1, 1), (0, 2)]
 
@@ -60,3 +60,27 @@ def test_exact_zeros_are_told_exactly():
     assert found.vanishing({(0, 0): Fraction(1)}, [(1, 0), (0, 1)]) == [[Fraction(1), Fraction(1, 3)]]
     assert found.vanishing({(1, 0): Fraction(1), (0, 0): Fraction(-1)}, [(1, 0), (0, 1)]) == []
     assert not found.are_zeros_of((1, 0)) and Zeros([]).are_zeros_of((1, 0))
+
+
+CIRCLE = polynomial({(2, 0): 1, (0, 2): 1, (0, 0): -1})
+
+
+def test_zeros_where_an_equation_holds():
+    # 5 − 3x − 4y on the circle is 0 at (3/5, 4/5) alone.
+    found = zeros_on(polynomial({(0, 0): 5, (1, 0): -3, (0, 1): -4}), [CIRCLE], [], [True, True])
+    assert equations(found, [(0, 0), (1, 0), (0, 1)]) == [["1", "3/5", "4/5"]]
+    # x + √2 y would need √2; x²y² ≤ 1/4 has four zeros, (±√(1/2), ±√(1/2)).
+    found = zeros_on(polynomial({(0, 0): 1, (2, 2): -4}), [CIRCLE], [], [True, True])
+    assert equations(found, [(0, 0), *SQUARES])[0] == ["1", "1/2", "0", "1/2"]
+
+
+def test_an_upper_half_of_the_circle_has_other_zeros():
+    # 1 + y is 0 at (0, −1), which the weight y excludes.
+    above = polynomial({(0, 0): 1, (0, 1): 1})
+    assert len(zeros_on(above, [CIRCLE], [], [True, True]).rows)
+    assert not len(zeros_on(above, [CIRCLE], [polynomial({(0, 1): 1})], [True, True]).rows)
+    assert not len(zeros_on(above, [CIRCLE], [], [True, False]).rows)
+
+
+def test_a_polynomial_that_is_negative_on_the_circle_has_none():
+    assert zeros_on(polynomial({(0, 0): 4, (1, 0): -3, (0, 1): -4}), [CIRCLE], [], [True, True]) is None

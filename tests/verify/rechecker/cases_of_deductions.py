@@ -6,6 +6,7 @@ from typing import Any
 from tests.verify.rechecker.certificates import certificate
 from tests.verify.rechecker.deduction import (
     test_arcs,
+    test_boxes,
     test_functions,
     test_identities,
     test_integers,
@@ -35,6 +36,10 @@ def _of_arcs(line: str, tree: Any, relations: list[Any]) -> dict[str, Any]:
     return of_a_line(line, tree, test_arcs.instance_of(line), relations)
 
 
+def _of_boxes(line: str, tree: Any, instance: Mapping[str, Any]) -> dict[str, Any]:
+    return of_a_line(line, tree, instance, test_boxes.facts_of(line))
+
+
 def _of_one_hypothesis(line: str, tree: Any, instance: Mapping[str, Any]) -> dict[str, Any]:
     return of_a_line(line, tree, instance, [0] if " if " in line else [])
 
@@ -42,6 +47,7 @@ def _of_one_hypothesis(line: str, tree: Any, instance: Mapping[str, Any]) -> dic
 _OF_LINES: Mapping[Any, Callable[..., dict[str, Any]]] = {
     test_functions: _of_functions,
     test_arcs: _of_arcs,
+    test_boxes: _of_boxes,
     test_integers: _of_one_hypothesis,
     test_identities: _of_one_hypothesis,
     test_telescoping: _of_one_hypothesis,

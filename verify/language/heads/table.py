@@ -62,7 +62,7 @@ FUNCTIONS: Mapping[str, Head] = {
     ),
 }
 """The functions by name. `Sum`, `Product` and `Piecewise` take tuples as arguments; `Limit` binds its second."""
-ALIASES: Mapping[str, str] = {"Abs": "abs"}
+ALIASES: Mapping[str, str] = {"Abs": "abs", "max": "Max", "min": "Min"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),
     "pi": (sp.pi, "half the circumference of a circle of radius 1"),

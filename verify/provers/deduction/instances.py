@@ -160,6 +160,8 @@ class Instances(Values):
             yield "exp", [sp.log(v) - u]
         facts = sp.Tuple(*(fact.expression for fact in scope.facts if fact.expression is not None))
         supposed = sorted({e.args[0] for e in facts.atoms(sp.log)} - {*logarithms}, key=sp.default_sort_key)
+        for u, v in product(logarithms, supposed[: SEARCH.pairs]):
+            yield from (("log_from", [*pair]) for pair in ((u, v), (v, u)))
         for u, v in product(exponents, supposed[: SEARCH.pairs]):
             yield from (("exp", [turn * u + sp.log(v)]) for turn in (1, -1))
             yield from (("exp", [turn * u - sp.log(v)]) for turn in (1, -1))
@@ -211,7 +213,7 @@ class Instances(Values):
     def _split(self, scope: Scope, u: sp.Expr) -> Iterator[tuple[str, list[sp.Expr]]]:
         """Yield the uses of the rule `product` that write the logarithm of a product as a sum, factor by factor."""
         rest = u
-        for base, power in sp.factor(u).as_powers_dict().items():
+        for base, power in sp.factor(self._cancelled(u)).as_powers_dict().items():
             factor = next((e for e in (base, -base) if self._is_seen(scope, e, "positive")), None)
             if factor is None or not power.is_Integer:
                 return

@@ -111,5 +111,17 @@ class TransformLimits:
     """The highest order of a root that is taken of both sides."""
 
 
+@dataclass(frozen=True)
+class BoxLimits:
+    """The limits of the halving of a box."""
+
+    symbols: int = 3
+    """The most symbols of a goal."""
+    depth: int = 12
+    """The most halvings along one symbol."""
+    parts: int = 1000
+    """The most boxes that are tried."""
+
+
 SEARCH, PROGRAM, MEANS = SearchLimits(), ProgramLimits(), MeanLimits()
-CHAIN, TRANSFORM = ChainLimits(), TransformLimits()
+CHAIN, TRANSFORM, BOX = ChainLimits(), TransformLimits(), BoxLimits()

@@ -26,6 +26,7 @@ from verify.provers.deduction.branches.radicals import lemma_of
 from verify.provers.deduction.counting.floors import Floors
 from verify.provers.deduction.counting.inductions import Inductions
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
+from verify.provers.deduction.functions.boxes import Boxes
 from verify.provers.deduction.functions.transforms import Transforms
 from verify.provers.deduction.identities.angles import Angles
 from verify.provers.deduction.identities.roots import Roots
@@ -36,7 +37,7 @@ from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.values import bound_of
 
 
-class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
+class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -194,6 +195,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         linear: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 1),
             lambda: self._by_arc(scope, goal),
+            lambda: self._on_circles(scope, goal),
             lambda: self.by_growth(scope, goal, levels=[0]),
             lambda: self._with_instances(scope, goal),
             lambda: self._by_constants(scope, goal),
@@ -211,6 +213,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
                 lambda: self._by_chain(scope, goal),
                 lambda: self._by_closed_form(scope, goal, depth - 1),
                 lambda: self._by_slope(scope, goal, depth - 1),
+                lambda: self.by_boxes(scope, goal) if depth == SEARCH.depth else None,
                 lambda: self._by_cases(scope, goal, depth - 1),
                 lambda: self._by_squares(scope, goal, depth - 1),
                 lambda: self._by_both(scope, goal, min(depth - 1, 1)),

@@ -156,8 +156,8 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
     elif rule == "contradiction":
         yield "suppose that it fails: then -margin is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
-    elif rule == "number":
-        yield f"{goal}: a positive number"
+    elif parts := _parts_of_a_box(tree):
+        yield f"{goal}: positive{f' on each of {parts} parts of a box' if parts > 1 else ''}, computed in balls"
     else:
         yield from _branches(tree, facts, goal)
 
@@ -209,6 +209,14 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         )
         turned = [f"-{first}", f"-{last}"] if tree.get("side") == "below" else [first, last]
         yield from _inside(tree[key], [*facts, *turned], word)
+
+
+def _parts_of_a_box(tree: Tree) -> int:
+    """Return the number of parts of a box in a tree of cases whose ends are all computed in balls; 0 for another."""
+    if tree["rule"] == "number":
+        return 1
+    parts = [_parts_of_a_box(tree[key]) for key in ("above", "below")] if tree["rule"] == "cases" else [0]
+    return sum(parts) if all(parts) and tree["at"] is None else 0
 
 
 def _induction(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ import sympy as sp
 from verify.language.heads.scopes import BINDERS
 from verify.language.parameters import Parameter
 from verify.language.statement import Statement
-from verify.provers.deduction.atoms import Atoms, NoAtomError
+from verify.provers.deduction.atoms import Atoms, NoAtomError, is_short
 from verify.provers.deduction.facts import Goal, Relation, Tree
 from verify.provers.deduction.scope import Scope, Work
 
@@ -83,7 +83,8 @@ class Values:
                 yield part.args[0], "positive"
             elif isinstance(part, sp.factorial | sp.binomial):
                 yield part.args[-1], "nonnegative"
-                yield part.args[0] - (part.args[1] if isinstance(part, sp.binomial) else 0), "nonnegative"
+                less = part.args[1] if isinstance(part, sp.binomial) and not is_short(part.args[1]) else 0
+                yield part.args[0] - less, "nonnegative"
             elif part.is_Pow and part.base is not sp.E:
                 base, exponent = part.args
                 if exponent.is_Rational and not exponent.is_Integer:

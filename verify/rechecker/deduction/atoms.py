@@ -141,6 +141,18 @@ class Atoms(FunctionAtoms):
             positive |= all(sign == "positive" for sign, _ in signs)
         return positive or not strict
 
+    def ends(self, node: Node) -> tuple[Fraction, Fraction]:
+        """Return the least and the largest value of a symbol by the facts. Raises Rejected if they do not give both."""
+        (unit,) = self.symbol(node).numerator
+        self.effort.spend(1 + len(self.bounds))
+        alone = [(dict(rest)[unit], end) for rest, (end, _) in self.bounds.items() if dict(rest).keys() == {unit}]
+        low = [Fraction(-end, c) for c, end in alone if c > 0]
+        low += [Fraction(0)] if self.signs[self.atoms["symbol", node.name]] != "real" else []
+        high = [Fraction(-end, c) for c, end in alone if c < 0]
+        if not (low and high):
+            raise Rejected("a symbol is not between two numbers, by the facts")
+        return max(low), min(high)
+
     def is_positive(self, value: Quotient) -> bool:
         """Whether a value is shown to be > 0, as a product of positive factors."""
         if not value.numerator:
@@ -162,7 +174,9 @@ class Atoms(FunctionAtoms):
             return True
         primitive = self.primitive(polynomial) if polynomial else {}
         for fact, positive in self.known.items():
-            if primitive and len(fact) > 1 and (positive or not strict):
+            # A fact such as x >= 0 is in the signs; of those with one term, only one such as -x >= 0 divides here.
+            divides = len(fact) > 1 or any(key and c < 0 for key, c in fact)
+            if primitive and divides and (positive or not strict):
                 quotient = self._divided(primitive, dict(fact))
                 if quotient is not None:
                     return self.is_shown(quotient, strict=strict)

@@ -9,6 +9,7 @@ between the ends, and a recursion's steps have a value everywhere, or after any 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from math import factorial
 from typing import Self, TypeAlias
 
 from ..functions import exactly, scope_value
@@ -126,8 +127,7 @@ class FunctionAtoms(Quotients):
             case "factorial":
                 return self._factorial(args[0])
             case "binomial":
-                below = self.times(self._factorial(args[1]), self._factorial(self.minus(*args)))
-                return self.times(self._factorial(args[0]), self.inverse(below))
+                return self._binomial(*args)
             case "tan":
                 return self.times(self.function("sin", args), self.inverse(self.function("cos", args)))
             case "ceiling":
@@ -231,6 +231,19 @@ class FunctionAtoms(Quotients):
             # It is more than what is shown to be ≥ 0 here.
             self.know(factor, strict=True)
             product = self.times(product, factor if more > 0 else self.inverse(factor))
+        return product
+
+    def _binomial(self, n: Quotient, k: Quotient) -> Quotient:
+        """Return n!/(k! (n − k)!) or, for a small number k, n (n − 1) … (n − k + 1)/k!, which is 0 also where n < k."""
+        count = k.numerator.get(0, 0)
+        if set(k.numerator) - {0} or k.number > 1 or k.factors or not 0 <= count <= _MOST_MORE:
+            below = self.times(self._factorial(k), self._factorial(self.minus(n, k)))
+            return self.times(self._factorial(n), self.inverse(below))
+        self.apart(n)
+        self._refuse_negative(n)
+        product = self.number(Fraction(1, factorial(count)))
+        for i in range(count):
+            product = self.times(product, self._plus(n, -i))
         return product
 
     def scope(self, node: Node, evaluate: EvaluateIn, symbols: Mapping[Node, Quotient]) -> Quotient:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -15,7 +15,7 @@ from ..deduction.facts import KNOWN, Goal, Relation, Scope
 from ..deduction.integers import is_integer
 from ..deduction.recursions import Recursion
 from ..deduction.telescoping import telescope
-from ..fields import Balls, evaluate
+from ..fields import Boxes, evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
 from ..polynomials import Exponent
@@ -112,11 +112,11 @@ def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is a number, and positive in a ball."""
+    """The goal is positive in a ball, for all values of its symbols between numbers that facts give."""
     bits = whole(tree["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
-        if not evaluate(scope.given.terms, [goal.node], Balls(scope.given.effort, bits))[0] > 0:
-            raise Rejected(f"{where}: the number is not shown to be positive")
+        if not evaluate(scope.given.terms, [goal.node], Boxes(scope.given.effort, bits, scope.field.ends))[0] > 0:
+            raise Rejected(f"{where}: it is not shown to be positive")
 
 
 def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:

@@ -46,6 +46,10 @@ def test_ends_of_a_domain(domain, lower, upper):
     assert {name: end for name, end in ends.items() if end is not None} == expected
 
 
+def test_python_names_of_functions_are_read():
+    assert read_line("max(x, y) >= min(x, abs(y))").claims == read_line("Max(x, y) >= Min(x, Abs(y))").claims
+
+
 def test_a_relation_stays_as_it_is_typed():
     n, x = sp.Symbol("n", nonnegative=True), sp.Symbol("x", real=True)
     assert relation("n >= 0", n) == sp.Ge(n, 0, evaluate=False)

@@ -119,6 +119,21 @@ def accepted(line, proof):
         slow("cos(x) <= (sin(x)/x)**3 if x < pi/2 for x > 0"),
         "a*b <= a**p/p + (p - 1)*b**(p/(p - 1))/p for a > 0, b > 0, p > 1",
         "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 < t < 1",
+        "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 <= t <= 1",
+        "x*y <= x**p/p + y**q/q if 1/p + 1/q == 1 for p > 1, q > 1, x > 0, y > 0",
+        "x**a*y**b*z**c <= a*x + b*y + c*z if a + b + c == 1 for a > 0, b > 0, c > 0, x > 0, y > 0, z > 0",
+        # On a box.
+        "exp(x)*cos(x) <= 1.56 for 0 <= x <= 1",
+        "exp(-x*y)*sin(x + y) <= 1.1 for 0 <= x <= 2, 0 <= y <= 2",
+        # With multiples of equations.
+        "3*x + 4*y <= 5 if x**2 + y**2 == 1",
+        "x*y*z <= 1/(3*sqrt(3)) if x**2 + y**2 + z**2 == 1",
+        "x + y <= 2 if x**3 + y**3 == 2 for x >= 0, y >= 0",
+        "3*sin(x) + 4*cos(x) <= 5.01",
+        # Choices, factorials and binomials.
+        "abs(x + y)**3 <= 4*(abs(x)**3 + abs(y)**3)",
+        "n*log(n) - n <= log(factorial(n)) for integer n >= 1",
+        "binomial(n, 2) <= n**2/2 for integer n >= 0",
     ],
 )
 def test_a_textbook_inequality_is_deduced(line):

@@ -150,7 +150,7 @@ class Transforms(Chains, ABC):
         return None
 
     def _by_means(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of Σ c m ≥ (Σ c) M if Σ c log(m/M) = 0, because m/M ≥ 1 + log(m/M)."""
+        """Return a proof of Σ c m ≥ C M if Σ c log m = C log M, and Σ c = C by an equation, as m/M ≥ 1 + log(m/M)."""
         terms = [sp.Mul.make_args(term) for term in sp.Add.make_args(goal.expression)]
         weights = {s for term in terms for f in term if f.is_Pow and f.base is not sp.E for s in f.exp.free_symbols}
         parts = [_apart(term, weights) for term in terms]
@@ -159,15 +159,30 @@ class Transforms(Chains, ABC):
         if goal.strict or not weights or len(small) != 1 or len(large) > TRANSFORM.factors:
             return None
         (total, least), logs = small[0], [c * sp.Add(*map(_log_of, m)) for c, m in large]
-        zeros = sp.Add(*(c for c, _ in large)) - total, sp.Add(*logs) - total * sp.Add(*map(_log_of, least))
-        frame = self._positive(scope, [c for c, _ in large]) if all(sp.simplify(z) == 0 for z in zeros) else None
-        found: list[list[Any]] = []
+        log = sp.Add(*map(_log_of, least))
+        if sp.simplify(sp.Add(*logs) - total * log) != 0:
+            return None
+        rest = self._by_equation(scope, sp.Add(*(c for c, _ in large)) - total)
+        unseen = [c for c, _ in large if not self._is_seen(scope, c, "nonnegative")]
+        frame = None if rest is None else self._positive(scope, unseen)
+        found = [told(factor * sp.Mul(*least) * (1 - log), places) for factor, places in rest or []]
         for c, factors in large:
             split = frame and self._split_logs(frame, least, factors, c * sp.Mul(*least))
             if not split:
                 return None
             frame, found = split[0], [*found, *split[1]]
         return frame and frame.around(added(*found))
+
+    def _by_equation(self, scope: Scope, expression: sp.Expr) -> list[tuple[sp.Expr, list[int]]] | None:
+        """Return an expression as a multiple of a fact that is an equation, [] for 0; None if it is neither."""
+        if sp.simplify(expression) == 0:
+            return []
+        for fact in scope.facts:
+            if fact.relation == "Eq" and fact.expression is not None:
+                factor = sp.cancel(expression / fact.expression)
+                if sp.numer(factor).is_number:
+                    return [(factor, [fact.place])]
+        return None
 
 
 def _apart(factors: Sequence[sp.Expr], weights: set[sp.Symbol]) -> tuple[sp.Expr, list[sp.Expr]]:

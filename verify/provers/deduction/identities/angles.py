@@ -15,6 +15,7 @@ import sympy as sp
 
 from verify.provers.deduction.facts import Goal, Tree, data_of, places_in
 from verify.provers.deduction.instances import Instances
+from verify.provers.deduction.polynomials.squares import squares
 from verify.provers.deduction.scope import Scope
 
 Multiples: TypeAlias = tuple[int, ...]
@@ -66,6 +67,17 @@ class Angles(Instances, ABC):
             return self._by_formulas(scope, goal, parts, needed, depth)
         for name, of in reversed(used.values()) if tree else ():
             tree = {"rule": "known", "name": name, "of": [data_of(e) for e in of], "then": tree}
+        return tree
+
+    def _on_circles(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof by squares, with sin² + cos² = 1 for each angle."""
+        angles = sorted({f.args[0] for f in goal.expression.atoms(sp.sin, sp.cos)}, key=sp.default_sort_key)
+        inner: Scope | None = scope
+        for angle in angles:
+            inner = inner and self._instance(inner, "circle", [angle])
+        tree = squares(inner, goal) if angles and inner else None
+        for angle in reversed(angles) if tree else ():
+            tree = {"rule": "known", "name": "circle", "of": [data_of(angle)], "then": tree}
         return tree
 
     def _angles(self, polynomials: Sequence[sp.Expr]) -> list[sp.Expr]:

@@ -51,7 +51,8 @@ class Coordinates:
     """The coordinates of some atoms.
 
     `values` has the atoms in terms of the coordinates, `sums` the places of each group of coordinates that add up to 1.
-    `rest` has the facts that say more than signs of coordinates, as polynomials in the coordinates.
+    `rest` has the facts that say more than signs of coordinates, as polynomials in the coordinates, and `equations`
+    those that are equations.
     """
 
     parts: tuple[Coordinate, ...]
@@ -59,11 +60,17 @@ class Coordinates:
     sums: tuple[tuple[int, ...], ...]
     ring: Any
     rest: tuple[tuple[Fact, Any], ...] = ()
+    equations: tuple[tuple[Fact, Any], ...] = ()
 
     @property
     def signs(self) -> list[Sign]:
         """The signs of the coordinates."""
         return [part.sign for part in self.parts]
+
+    @property
+    def beyond(self) -> tuple[tuple[Fact, Any], ...]:
+        """The facts that say more than signs of coordinates."""
+        return (*self.rest, *self.equations)
 
     def polynomial(self, expression: sp.Expr) -> Any:
         """Return a polynomial in atoms as one in coordinates. Raises ValueError if it is no polynomial."""
@@ -95,8 +102,8 @@ def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr
     """Return coordinates of the atoms in a polynomial; other atoms in the facts are replaced by `powers` of these."""
     atoms = sorted(above.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     facts = [replace(f, above=f.above.xreplace(powers)) for f in scope.facts]
-    facts = [f for f in facts if f.relation != "Eq" and f.above.free_symbols and f.above.free_symbols <= {*atoms}]
-    linear = [f for f in facts if sp.Poly(f.above, *atoms).total_degree() == 1]
+    facts = [f for f in facts if f.above.free_symbols and f.above.free_symbols <= {*atoms}]
+    linear = [f for f in facts if f.relation != "Eq" and sp.Poly(f.above, *atoms).total_degree() == 1]
     parts, values, sums = list[Coordinate](), dict[sp.Symbol, sp.Expr](), list[tuple[int, ...]]()
     covered: list[Fact] = []
     for bound in _components(atoms, linear):
@@ -118,8 +125,12 @@ def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr
         parts, covered = [*parts, *new], [*covered, *inside]
     ring = sp.ring([part.symbol for part in parts], sp.QQ)[0]
     found_all = Coordinates(tuple(parts), values, tuple(sums), ring)
-    rest = [f for f in facts if f not in covered]
-    return Coordinates(tuple(parts), values, tuple(sums), ring, tuple((f, found_all.polynomial(f.above)) for f in rest))
+    left = [(f, found_all.polynomial(f.above)) for f in facts if f not in covered]
+    return replace(
+        found_all,
+        rest=tuple((f, p) for f, p in left if f.relation != "Eq"),
+        equations=tuple((f, p) for f, p in left if f.relation == "Eq" and p),
+    )
 
 
 def _components(atoms: Sequence[sp.Symbol], linear: Sequence[Fact]) -> list[list[sp.Symbol]]:

@@ -13,14 +13,14 @@ from typing import Any
 import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
-from verify.provers.deduction.cone import Column
+from verify.provers.deduction.cone import Column, Powers
 from verify.provers.deduction.facts import Fact, Goal, Tree, data_of, rational
 from verify.provers.deduction.limits import MEANS, PROGRAM
 from verify.provers.deduction.polynomials.coordinates import coordinates
 from verify.provers.deduction.polynomials.means import Mean, covered
 from verify.provers.deduction.scope import Scope
 from verify.provers.sums_of_squares import squares_with
-from verify.provers.zeros import Zeros, zeros_of
+from verify.provers.zeros import Zeros, zeros_of, zeros_on
 
 
 class _Posed:
@@ -48,9 +48,9 @@ class _Posed:
         return posed if posed.polynomial else None
 
     @property
-    def terms(self) -> dict[tuple[int, ...], Fraction]:
+    def terms(self) -> dict[Powers, Fraction]:
         """The coefficients by powers."""
-        return {k: rational(c) for k, c in self.polynomial.terms()}
+        return _terms(self.polynomial)
 
     @property
     def real(self) -> list[bool]:
@@ -61,6 +61,11 @@ class _Posed:
         """Return a product of coordinates that is ≥ 0 as a column."""
         factor, facts = self.to.says(tuple(powers))
         return Column({}, False, False, (factor, facts, None))
+
+
+def _terms(polynomial: Any) -> dict[Powers, Fraction]:
+    """Return the coefficients of a polynomial in coordinates, by powers."""
+    return {k: rational(c) for k, c in polynomial.terms()}
 
 
 def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
@@ -110,7 +115,7 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
     If `multiplied`, the proof is of the goal times a sum of squares, or of coordinates.
     """
     posed = _Posed.of(scope, goal)
-    if posed is None or (multiplied and (goal.strict or any(f.expression is None for f, _ in posed.to.rest))):
+    if posed is None or (multiplied and (goal.strict or any(f.expression is None for f, _ in posed.to.beyond))):
         return None
     scope.work.spend(PROGRAM.program)
     scope.work.record.squares += 1
@@ -129,9 +134,12 @@ def _zeros(posed: _Posed, polynomial: Any) -> "Zeros | None":
 
     None if a negative value is found, which is looked for only if all facts are signs of coordinates.
     """
-    terms = {k: rational(c) for k, c in polynomial.terms()}
-    if not posed.to.rest:
+    terms = _terms(polynomial)
+    if not posed.to.beyond:
         return zeros_of(terms, posed.real)
+    if posed.to.equations:
+        equations, weights = ([_terms(p) for _, p in some] for some in (posed.to.equations, posed.to.rest))
+        return zeros_on(terms, equations, weights, posed.real)
     points = (z for z in _grid(len(posed.real)) if _is_zero(z, polynomial, posed))
     return Zeros(list(points))
 
@@ -155,19 +163,20 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
     weights = [(ring.one, (sp.Integer(1), ())), *single]
     if len(single) <= PROGRAM.paired:
         weights += [(a * b, (m * n, (*f, *g))) for (a, (m, f)), (b, (n, g)) in combinations(single, 2)]
-    degree = max(map(sum, polynomial))
+    degree = max(map(sum, (*polynomial, *(k for _, p in posed.to.equations for k in p))))
     weights = [w for w in weights if max(map(sum, w[0])) <= degree]
+    multiples = list(_multiples(posed, degree))
     even = [
-        each and all(k[i] % 2 == 0 for p in (polynomial, *(w for _, w in posed.to.rest)) for k in p)
+        each and all(k[i] % 2 == 0 for p in (polynomial, *(w for _, w in posed.to.beyond)) for k in p)
         for i, each in enumerate(real)
     ]
-    terms = {k: rational(c) for k, c in polynomial.terms()}
-    found = squares_with(terms, [{k: rational(c) for k, c in w.terms()} for w, _ in weights], zeros, real, even)
+    terms, *others = map(_terms, (polynomial, *(w for w, _ in (*weights, *multiples))))
+    found = squares_with(terms, others[: len(weights)], zeros, real, even, others[len(weights) :])
     if found is None:
         return None
     left, columns = polynomial, list[tuple[Fraction, Column]]()
     for square in found:
-        weight, (factor, facts) = weights[square.place]
+        weight, (factor, facts) = (*weights, *multiples)[square.place]
         root = ring({k: sp.QQ(c.numerator, c.denominator) for k, c in square.root.items()})
         left -= weight * root * root * sp.QQ(square.factor.numerator, square.factor.denominator)
         columns.append((square.factor, Column({}, False, False, (factor, facts, posed.to.expression(root)))))
@@ -175,6 +184,15 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
     strict = any(all(not k or each for k, each in zip(powers, positive, strict=True)) for powers in left)
     columns += [(rational(c), posed.product(powers)) for powers, c in left.terms()]
     return columns if strict or not posed.goal.strict else None
+
+
+def _multiples(posed: _Posed, degree: int) -> Iterator[tuple[Any, tuple[sp.Expr, tuple[Fact, ...]]]]:
+    """Yield the products of equations and monomials, up to a degree."""
+    for fact, polynomial in posed.to.equations:
+        for powers in product(range(degree + 1), repeat=len(posed.real)):
+            if sum(powers) + max(map(sum, polynomial)) <= degree:
+                monomial = posed.to.ring({powers: sp.QQ(1)})
+                yield polynomial * monomial, (posed.to.expression(monomial), (fact,))
 
 
 def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,83 @@
+# SymPy has few type annotations.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Proofs on a box: it is halved until the goal is positive in a ball on each part."""
+
+from abc import ABC
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy as sp
+
+from verify.errors import UndecidedError, UndefinedError
+from verify.evaluation.arithmetic import FIRST_BITS
+from verify.evaluation.values import evaluate_rising
+from verify.language.heads.scopes import BINDERS
+from verify.outcomes import Enclosure
+from verify.provers.deduction.account.record import told
+from verify.provers.deduction.facts import Goal, Tree, data_of
+from verify.provers.deduction.limits import BOX
+from verify.provers.deduction.scope import Scope
+from verify.provers.deduction.segments import Segments
+from verify.provers.deduction.values import bound_of
+
+Box: TypeAlias = Mapping[sp.Symbol, tuple[Fraction, Fraction]]
+"""The least and the largest value of each symbol."""
+
+
+class Boxes(Segments, ABC):
+    """Proofs of goals whose symbols are all between two numbers."""
+
+    @told("boxes")
+    def by_boxes(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof by cases in which each symbol is between two numbers, and the goal positive in a ball."""
+        if goal.relation == "Eq" or goal.expression.atoms(*BINDERS):
+            return None
+        symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
+        if len(symbols) > BOX.symbols or any(symbol.is_integer for symbol in symbols):
+            return None
+        ends = {symbol: self._ends(scope, symbol) for symbol in symbols}
+        box = {symbol: pair for symbol, pair in ends.items() if pair is not None}
+        return self._halved(goal.expression, box, [BOX.parts], 0) if box and len(box) == len(ends) else None
+
+    def _ends(self, scope: Scope, symbol: sp.Symbol) -> tuple[Fraction, Fraction] | None:
+        """Return the least and the largest value of a symbol, by the facts about it alone; None if one is not known."""
+        bound = bound_of(self.parameters.get(symbol.name), zero=True)
+        low, high = [] if bound is None else [bound[0]], list[sp.Rational]()
+        for fact in scope.facts:
+            if fact.expression is not None and fact.expression.free_symbols == {symbol} and fact.relation != "Eq":
+                slope = sp.diff(fact.expression, symbol)
+                end = symbol - fact.expression / slope if slope.is_Rational and slope != 0 else None
+                end = None if end is None else sp.expand(end)
+                if end is not None and end.is_Rational:
+                    (low if slope > 0 else high).append(end)
+        if not (low and high):
+            return None
+        return tuple(Fraction(int(end.p), int(end.q)) for end in (max(low), min(high)))
+
+    def _halved(self, expression: sp.Expr, box: Box, left: list[int], depth: int) -> Tree | None:
+        """Return the proof on a box or on its halves; `left` is the number of parts that may still be tried."""
+        self.work.spend(1)
+        left[0] -= 1
+        if _is_positive(expression, box):
+            return {"rule": "number", "bits": FIRST_BITS}
+        if left[0] < 0 or depth >= BOX.depth * len(box):
+            return None
+        symbol = sorted(box, key=lambda s: s.name)[depth % len(box)]
+        low, high = box[symbol]
+        middle = (low + high) / 2
+        above = self._halved(expression, {**box, symbol: (middle, high)}, left, depth + 1)
+        below = above and self._halved(expression, {**box, symbol: (low, middle)}, left, depth + 1)
+        of = data_of(symbol - sp.Rational(middle.numerator, middle.denominator))
+        return below and {"rule": "cases", "of": of, "above": above, "at": None, "below": below}
+
+
+def _is_positive(expression: sp.Expr, box: Box) -> bool:
+    """Whether an expression is positive in a ball on a box."""
+    try:
+        value, _ = evaluate_rising(expression, {s.name: Enclosure(*ends) for s, ends in box.items()})
+    except (UndecidedError, UndefinedError):
+        return False
+    return isinstance(value, Enclosure) and value.lower is not None and value.lower > 0
