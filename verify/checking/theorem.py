@@ -14,7 +14,7 @@ from verify.checking.registry import held_by_module, load_named, package_of
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
 from verify.claims.in_words import Evaluation, in_words
-from verify.claims.line import example_of, statement_of
+from verify.claims.line import defined, example_of, statement_of
 from verify.errors import InputError, TheoremError, meant
 from verify.language.assumptions import POSITIVE, REAL, is_positive, not_implied, refuse_beyond
 from verify.language.labels import NAME, TITLE, refuse_bad_id, refuse_bad_label, refuse_bad_text
@@ -409,10 +409,14 @@ def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
 
 @lru_cache(maxsize=64)
 def _stated(line: str) -> Theorem:
-    statement = statement_of(line)
-    example = example_of(statement)
-    if example is None:
+    statement, example = statement_of(line), None
+    other: Statement | None = statement
+    # No rational number is equal to log(2), so that a parameter that is to be equal to it becomes a definition.
+    while other is not None and (example := example_of(other)) is None:
+        other = defined(other)
+    if other is None or example is None:
         raise InputError("statement", line, "no instance in scope was found among small numbers")
+    statement = other
     title = line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
     return Theorem(f"{_LINE}{statement.digest[:12]}", title, Source("a line", "derived here"), statement, example)
 

@@ -5,9 +5,11 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import sympy as sp
 
@@ -16,6 +18,7 @@ from verify.errors import InputError, TheoremError, UndecidedError, UndefinedErr
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.values import evaluate_rising, symbols_by_name
 from verify.language.clause_data import Hypothesis
+from verify.language.definedness import substituted
 from verify.language.lines.statements import read_line
 from verify.language.parameters import Parameter, Value
 from verify.language.statement import Statement
@@ -40,6 +43,48 @@ def statement_of(line: str) -> Statement:
         )
     except TheoremError as error:
         raise InputError("statement", line, str(error)) from None
+
+
+def defined(statement: Statement) -> Statement | None:
+    """Return the statement with a definition in place of a real parameter and the hypothesis that is equal to it.
+
+    The ends of the parameter's domain become hypotheses, unless they are between numbers and hold. None if no
+    hypothesis is an equation for such a parameter, or if one that is between numbers fails.
+    """
+    for hypothesis in statement.hypotheses:
+        for symbol, value in _sides(statement, hypothesis.relation):
+            parameter = next(each for each in statement.parameters if each.name == symbol.name)
+            name = sp.Symbol(symbol.name, real=True)
+            lower = [(sp.Ge, parameter.minimum), (sp.Gt, parameter.above)]
+            least = [head(symbol, sp.Rational(end), evaluate=False) for head, end in lower if end is not None]
+            ends = (*least, *(each for each in statement.domain if symbol in each.free_symbols))
+            inside = [Hypothesis(f"domain {i} of {symbol}", each) for i, each in enumerate(ends, 1)]
+            others = [each for each in (*inside, *statement.hypotheses) if each is not hypothesis]
+            others = [replace(each, relation=_put(each.relation, symbol, value)) for each in others]
+            alone = [each for each in others if not sp.sympify(each.relation).free_symbols]
+            if not all(evaluate_hypothesis(each, {}).holds for each in alone):
+                return None
+            return Statement(
+                tuple(each for each in statement.parameters if each is not parameter),
+                tuple(replace(each, relation=_put(each.relation, symbol, name)) for each in statement.claims),
+                tuple(each for each in others if each not in alone),
+                tuple(each for each in statement.domain if symbol not in each.free_symbols),
+                definitions={name: value, **{s: e.xreplace({symbol: name}) for s, e in statement.definitions.items()}},
+            )
+    return None
+
+
+def _sides(statement: Statement, relation: Any) -> Iterator[tuple[Any, sp.Basic]]:
+    """Yield a side of an equation that is a real parameter and is not in the other side, with that other side."""
+    real = {parameter.name for parameter in statement.parameters if parameter.kind == "rational"}
+    sides: list[Any] = list(relation.args) if isinstance(relation, sp.Eq) else []
+    for symbol, value in (sides, sides[::-1]) if sides else ():
+        if symbol.is_Symbol and symbol.name in real and symbol not in value.free_symbols:
+            yield symbol, value
+
+
+def _put(relation: Any, symbol: sp.Symbol, value: sp.Basic) -> Any:
+    return relation.func(*(substituted(side, {symbol: value}) for side in relation.args), evaluate=False)
 
 
 def example_of(statement: Statement) -> dict[str, Value] | None:

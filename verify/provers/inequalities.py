@@ -26,6 +26,7 @@ from verify.budget import proof_work
 from verify.errors import UndefinedError
 from verify.evaluation.values import evaluate_rising, holds
 from verify.language.expressions import STRICT, to_data
+from verify.language.heads.scopes import BINDERS
 from verify.language.nonvanishing import factored
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
@@ -155,8 +156,10 @@ def _most_terms(expression: sp.Basic) -> int:
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
     """Return a proof that bounds each logarithm by log u ≥ 0, for u ≥ 1, or by log u ≤ u − 1; None if there is none.
 
-    Each logarithm has to occur linearly, with a rational coefficient.
+    Each logarithm has to occur linearly, with a rational coefficient, and in no sum, product or recursion.
     """
+    if margin.has(*BINDERS):
+        return None
     used = []
     for logarithm in sorted(margin.atoms(sp.log), key=text_of):
         argument, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)

@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
+import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line
@@ -41,9 +42,46 @@ def test_an_example_is_in_scope():
     assert example_of(statement_of("x < 1 if x > 2, x < 1")) is None
 
 
+def test_a_parameter_that_is_equal_to_irrational_numbers_becomes_a_definition():
+    line = "2*exp(-2*n*s**2) <= d if n == log(2/d)/(2*s**2) for 0 < d < 1, s > 0, 0 < n < 9"
+    theorem = verify.claim(line)
+    d, s, n = sp.Symbol("d", positive=True), sp.Symbol("s", positive=True), sp.Symbol("n", real=True)
+    assert [each.name for each in theorem.statement.parameters] == ["s", "d"]
+    assert theorem.statement.definitions == {n: sp.log(2 / d) / (2 * s**2)}
+    relations = {each.label: each.relation for each in theorem.statement.hypotheses}
+    value = sp.log(2 / d) / (2 * s**2)
+    assert relations == {"domain 1 of n": sp.Gt(value, 0), "domain 2 of n": sp.Lt(value, 9)}
+    assert theorem.statement.domain == (sp.Lt(d, 1),)
+    assert verify.prove(line).to_json()["for_all_parameters"] == "proved"
+    assert verify.check(line, s="1/2", d="1/3").outcome == "verified"
+    with pytest.raises(verify.InputError, match="n = 5: is not a parameter of this theorem; its parameters are s, d"):
+        verify.check(line, s=1, d="1/2", n=5)
+
+
+@pytest.mark.parametrize(
+    ("line", "standing"),
+    [
+        ("x + y <= 1 if x == log(2), y == x/3 for 0 <= x <= 1", "proved"),
+        ("exp(x)*x == 2*log(2) if log(2) == x", "proved"),
+        ("x**2 <= 1 if x == sqrt(2)", "refuted"),
+        ("x <= a*r**t along x -> r*x from a if r == log(2) for a > 0", "proved"),
+        # A rational number is equal to this one, so that x stays a parameter.
+        ("x <= 2 if x == sqrt(4)", "proved"),
+    ],
+)
+def test_such_a_line_is_proved_or_refuted(line, standing):
+    result = verify.prove(line)
+    assert (result.to_json()["for_all_parameters"] == "proved") == (standing == "proved")
+    assert (result.counterexample is not None) == (standing == "refuted")
+    assert bool(verify.claim(line).statement.parameters) == ("a > 0" in line or "sqrt(4)" in line)
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
+        ("1 <= 2 if x == log(2), x == log(3)", "no instance in scope was found"),
+        ("x <= 2 if x == log(2) for x >= 1", "no instance in scope was found"),
+        ("n <= 2 if n == log(2) for integer n >= 0", "no instance in scope was found"),
         ("x^2 > 1", "column 1: a power is written **"),
         ("x < 1 if x > 2, x < 1", "no instance in scope was found"),
         ("x < 1 if x > 2, y > 3", "hypothesis 2"),

@@ -73,7 +73,9 @@ FORMS: Mapping[str, str] = {
     "along x -> f from a, y -> g from b": (
         "x and y after t steps from a and b, for t = 0, 1, 2, ...; each step uses the values before it, and may use t"
     ),
-    "if x**2 <= y, ...": "hypotheses: comparisons and chains, separated by commas",
+    "if x**2 <= y, ...": (
+        "hypotheses: comparisons and chains, separated by commas; if no rational x is f, x == f makes x a definition"
+    ),
     "for x > 0, 0 <= p < 1, y real, integer n >= 2": (
         "domains: ends are rational numbers, each included or not; a name without a domain is a real number"
     ),

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from verify.language.definedness import taken_apart
 from verify.language.expressions import STRICT
 from verify.language.limits import proposed_limit
 from verify.language.statement import Statement
@@ -121,7 +122,8 @@ def as_goal(statement: Statement, relation: Any) -> Goal:
 
 
 def _margin(statement: Statement, relation: Any) -> sp.Expr:
-    sides = [statement.expand(side) for side in relation.args]
+    # The re-check sees by itself whether parts that cancel have values.
+    sides = [taken_apart(statement.expand(side))[0] for side in relation.args]
     small, large = reversed(sides) if isinstance(relation, sp.Ge | sp.Gt) else sides
     return large - small
 

@@ -72,7 +72,8 @@ class Invariants(Ratios, ABC):
             return None
         firsts = {wanted: first}
         delays = list(self._delayed(recursion, wanted))
-        for guess in (*self._guesses(others, recursion), *delays):
+        equation = [replace(wanted, relation="Eq")] if wanted.relation == "Ge" else []
+        for guess in (*equation, *self._guesses(others, recursion), *delays):
             stronger = {replace(guess, relation=relation) for relation in ("Gt", "Eq")}
             if guess in firsts or stronger & firsts.keys() or not _holds(guess, known):
                 continue
