@@ -231,10 +231,14 @@ class Balls(Field[arb]):
         return self._kept(one.union(other))
 
 
-class Boxes(Balls):
-    """Balls that contain all values of the symbols; `ends` returns a symbol's least and largest value."""
+Ends: TypeAlias = tuple[Fraction, Fraction]
+"""Two numbers between which a symbol is."""
 
-    def __init__(self, effort: Effort, bits: int, ends: Callable[[Node], tuple[Fraction, Fraction]]) -> None:
+
+class Boxes(Balls):
+    """Balls that contain all values of the symbols, each between the numbers that `ends` returns."""
+
+    def __init__(self, effort: Effort, bits: int, ends: Callable[[Node], Ends]) -> None:
         super().__init__(effort, bits)
         self.ends = ends
 

@@ -53,6 +53,22 @@ def test_a_clause_that_is_not_proved_has_a_statement_and_no_proof(tmp_path):
     assert "claim_c" in found.files["Statement.v"] and "claim_c" not in found.files["Proof.v"]
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        # exp(log(d/2)) is d/2 to the prover, but not to the tactic that compares two sides.
+        ("2*exp(-n) <= d if n == log(2/d) for 0 < d < 1", "an exponential of a logarithm that is a power"),
+        (
+            "3*x**5*y - 4*x**6*y**7 - 4*x**3*y**7 + 2*x**2*y + 3*y**5 - 2*y**4 >= -12 for -1 <= x <= 1, -1 <= y <= 1",
+            "the rule box is not exported",
+        ),
+    ],
+)
+def test_a_proof_that_is_not_exported_is_left_out(line, why, tmp_path):
+    (clause,) = verify.export(line, to="rocq", out=tmp_path).clauses
+    assert clause.exported == "statement" and why in clause.why
+
+
 def test_a_hypothesis_that_is_not_exported_is_not_supposed(tmp_path):
     enclosed = verify.Hypothesis("enclosed", sp.Gt(x, attention_gain(3, 3, 2, 1)), text="x is large")
     square, sign = verify.Inequality("square", sp.Ge(x**2, 2 * x - 1)), verify.Inequality("sign", sp.Ge(x, 0))

@@ -19,6 +19,7 @@ QUICK = {
     "cases": "deductions:by_three_cases",
     "contradiction": "deductions:by_contradiction",
     "number": "deductions:by_number",
+    "box": "boxes:two halves",
     "both": "identities:a root by two inequalities",
     "whole": "integers:a symbol",
     "slope": "deductions:by_slope",
@@ -30,6 +31,7 @@ QUICK = {
 }
 """A proof by each rule."""
 _BINOMIALS = "telescoping:the binomial theorem|telescoping:the binomial theorem by a sum that is shorter"
+_BOXES = "|".join(name for name in DEDUCED if name.startswith("boxes:"))
 _TREE = r"clauses\.0\.proof\.tree(\.\w+)*\."
 HARMLESS = [
     ("*", r"clauses\.0\.proof\.relations", SAME + ": facts in another order or twice, of which no other is used"),
@@ -38,6 +40,8 @@ HARMLESS = [
     ("*", _TREE + r"times\.1", SAME + ": another multiple of 0"),
     ("deductions:by_slope_below", _TREE + "as", SAME + ": another name of the point, which the proof does not use"),
     ("deductions:by_number", _TREE + "bits", SAME + ": other bits decide as well"),
+    (_BOXES, _TREE + r"(bits|cuts(\.\d+)*)", SAME + ": other bits, or other cuts, decide as well"),
+    ("boxes:the nearest ends", r"clauses\.0\.proof\.relations\.[23]", SAME + ": an end that is not the nearest"),
     ("deductions:by_three_cases", _TREE + "at", SAME + ": two cases do"),
     (
         "deductions:by_product|deductions:by_monotone|identities:a cosine of a difference",
@@ -61,8 +65,8 @@ def test_every_field_of_every_rule_is_changed_in_some_mutant():
     assert changed == {(rule, key) for rule, (keys, _) in RULES.items() for key in keys.split()}
 
 
-# Of a number only the bits are given, and others decide as well.
-@pytest.mark.parametrize("rule", [rule for rule in QUICK if rule != "number"])
+# Of a number only the bits are given, of a box these and cuts, and others decide as well.
+@pytest.mark.parametrize("rule", [rule for rule in QUICK if rule not in ("number", "box")])
 def test_a_rule_that_accepts_all_is_noticed(rule, monkeypatch):
     monkeypatch.setitem(RULES, rule, (RULES[rule][0], lambda *_: None))
     with pytest.raises(AssertionError, match=r"clauses\.0\.proof\.tree\S* was changed and accepted"):

@@ -119,7 +119,7 @@ class BoxLimits:
     """The most symbols of a goal."""
     depth: int = 12
     """The most halvings along one symbol."""
-    parts: int = 1000
+    parts: int = 3000
     """The most boxes that are tried."""
 
 

@@ -204,6 +204,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
         programs += [lambda: squares(scope, goal, multiplied=True)] if depth == SEARCH.depth else []
         ways += [*programs, *linear] if len(goal.expression.free_symbols) > PROGRAM.few else [*linear, *programs]
         ways += [] if many else by_roots
+        ways += [lambda: self.by_boxes(scope, goal)] if depth == SEARCH.depth else []
         if depth:
             ways += [lambda: self._by_factors(scope, goal, depth - 1)]
             ways += [lambda: self.by_growth(scope, goal, levels=[1])]
@@ -213,7 +214,6 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
                 lambda: self._by_chain(scope, goal),
                 lambda: self._by_closed_form(scope, goal, depth - 1),
                 lambda: self._by_slope(scope, goal, depth - 1),
-                lambda: self.by_boxes(scope, goal) if depth == SEARCH.depth else None,
                 lambda: self._by_cases(scope, goal, depth - 1),
                 lambda: self._by_squares(scope, goal, depth - 1),
                 lambda: self._by_both(scope, goal, min(depth - 1, 1)),

@@ -156,8 +156,11 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
     elif rule == "contradiction":
         yield "suppose that it fails: then -margin is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
-    elif parts := _parts_of_a_box(tree):
-        yield f"{goal}: positive{f' on each of {parts} parts of a box' if parts > 1 else ''}, computed in balls"
+    elif rule == "number":
+        yield f"{goal}: a positive number"
+    elif rule == "box":
+        parts = _parts(tree["cuts"])
+        yield f"{goal}: positive on {f'each of {parts} parts of ' if parts > 1 else ''}a box, in balls"
     else:
         yield from _branches(tree, facts, goal)
 
@@ -211,12 +214,9 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         yield from _inside(tree[key], [*facts, *turned], word)
 
 
-def _parts_of_a_box(tree: Tree) -> int:
-    """Return the number of parts of a box in a tree of cases whose ends are all computed in balls; 0 for another."""
-    if tree["rule"] == "number":
-        return 1
-    parts = [_parts_of_a_box(tree[key]) for key in ("above", "below")] if tree["rule"] == "cases" else [0]
-    return sum(parts) if all(parts) and tree["at"] is None else 0
+def _parts(cuts: Any) -> int:
+    """Return the number of parts of a box that is cut."""
+    return 1 if cuts is None else _parts(cuts[2]) + _parts(cuts[3])
 
 
 def _induction(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:

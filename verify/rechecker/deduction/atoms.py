@@ -17,7 +17,7 @@ from math import ceil, floor, gcd
 from ..given import Given, Parameter
 from ..nodes import Bound, Name, Node, folded
 from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign
-from ..reading import Rejected, TooLarge
+from ..reading import Rejected, TooLarge, shown
 from .functions import FunctionAtoms
 
 _PRIMES = [n for n in range(2, 100) if all(n % k for k in range(2, n))]
@@ -150,7 +150,7 @@ class Atoms(FunctionAtoms):
         low += [Fraction(0)] if self.signs[self.atoms["symbol", node.name]] != "real" else []
         high = [Fraction(-end, c) for c, end in alone if c < 0]
         if not (low and high):
-            raise Rejected("a symbol is not between two numbers, by the facts")
+            raise Rejected(f"{shown(node.name)} is not between two numbers, by the facts")
         return max(low), min(high)
 
     def is_positive(self, value: Quotient) -> bool:

@@ -11,11 +11,12 @@ from fractions import Fraction
 from flint import ctx
 
 from ..deduction.atoms import Atoms, least
+from ..deduction.boxes import positive_on
 from ..deduction.facts import KNOWN, Goal, Relation, Scope
 from ..deduction.integers import is_integer
 from ..deduction.recursions import Recursion
 from ..deduction.telescoping import telescope
-from ..fields import Boxes, evaluate
+from ..fields import Balls, evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
 from ..polynomials import Exponent
@@ -112,11 +113,16 @@ def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is positive in a ball, for all values of its symbols between numbers that facts give."""
+    """The goal is a number, and positive in a ball."""
     bits = whole(tree["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
-        if not evaluate(scope.given.terms, [goal.node], Boxes(scope.given.effort, bits, scope.field.ends))[0] > 0:
-            raise Rejected(f"{where}: it is not shown to be positive")
+        if not evaluate(scope.given.terms, [goal.node], Balls(scope.given.effort, bits))[0] > 0:
+            raise Rejected(f"{where}: the number is not shown to be positive")
+
+
+def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The goal is positive in a ball on each part of a box: its symbols are between numbers that facts give."""
+    positive_on(scope, goal.node, {}, tree["cuts"], whole(tree["bits"], f"{where}.bits", *BITS), f"{where}.cuts")
 
 
 def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
@@ -281,6 +287,7 @@ RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], Non
     "cases": ("of above at below", _by_cases),
     "contradiction": ("then", _by_contradiction),
     "number": ("bits", _by_value),
+    "box": ("bits cuts", _by_box),
     "both": ("above below", _by_both),
     "whole": ("then", _by_whole),
     "slope": ("in as from side strict value start slope", _by_slope),
@@ -290,7 +297,7 @@ RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], Non
     "invariants": ("of as relations first step then", _by_invariants),
     "telescope": ("in from to of sums step then", _by_telescoping),
 }
-_OF_INEQUALITIES = ("number", "concave", "whole")
+_OF_INEQUALITIES = ("number", "box", "concave", "whole")
 """The rules that show no equation."""
 
 

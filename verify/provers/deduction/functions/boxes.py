@@ -7,7 +7,7 @@
 from abc import ABC
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sympy as sp
 
@@ -17,7 +17,7 @@ from verify.evaluation.values import evaluate_rising
 from verify.language.heads.scopes import BINDERS
 from verify.outcomes import Enclosure
 from verify.provers.deduction.account.record import told
-from verify.provers.deduction.facts import Goal, Tree, data_of
+from verify.provers.deduction.facts import Goal, Tree
 from verify.provers.deduction.limits import BOX
 from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import Segments
@@ -27,12 +27,16 @@ Box: TypeAlias = Mapping[sp.Symbol, tuple[Fraction, Fraction]]
 """The least and the largest value of each symbol."""
 
 
+class _TooManyError(Exception):
+    """More parts of a box are needed than are tried."""
+
+
 class Boxes(Segments, ABC):
     """Proofs of goals whose symbols are all between two numbers."""
 
     @told("boxes")
     def by_boxes(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof by cases in which each symbol is between two numbers, and the goal positive in a ball."""
+        """Return a proof on a box, on parts of which the goal is positive in balls."""
         if goal.relation == "Eq" or goal.expression.atoms(*BINDERS):
             return None
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
@@ -40,7 +44,12 @@ class Boxes(Segments, ABC):
             return None
         ends = {symbol: self._ends(scope, symbol) for symbol in symbols}
         box = {symbol: pair for symbol, pair in ends.items() if pair is not None}
-        return self._halved(goal.expression, box, [BOX.parts], 0) if box and len(box) == len(ends) else None
+        if not box or len(box) < len(ends):
+            return None
+        try:
+            return {"rule": "box", "bits": FIRST_BITS, "cuts": self._cuts(goal.expression, box, [BOX.parts], 0)}
+        except _TooManyError:
+            return None
 
     def _ends(self, scope: Scope, symbol: sp.Symbol) -> tuple[Fraction, Fraction] | None:
         """Return the least and the largest value of a symbol, by the facts about it alone; None if one is not known."""
@@ -57,21 +66,22 @@ class Boxes(Segments, ABC):
             return None
         return tuple(Fraction(int(end.p), int(end.q)) for end in (max(low), min(high)))
 
-    def _halved(self, expression: sp.Expr, box: Box, left: list[int], depth: int) -> Tree | None:
-        """Return the proof on a box or on its halves; `left` is the number of parts that may still be tried."""
+    def _cuts(self, expression: sp.Expr, box: Box, left: list[int], depth: int) -> list[Any] | None:
+        """Return the cuts of a box, None for none; `left` is the number of boxes that may still be tried.
+
+        Raises _TooManyError if these, or the halvings along one symbol, are not enough.
+        """
         self.work.spend(1)
         left[0] -= 1
         if _is_positive(expression, box):
-            return {"rule": "number", "bits": FIRST_BITS}
-        if left[0] < 0 or depth >= BOX.depth * len(box):
             return None
+        if left[0] < 0 or depth >= BOX.depth * len(box):
+            raise _TooManyError
         symbol = sorted(box, key=lambda s: s.name)[depth % len(box)]
         low, high = box[symbol]
         middle = (low + high) / 2
-        above = self._halved(expression, {**box, symbol: (middle, high)}, left, depth + 1)
-        below = above and self._halved(expression, {**box, symbol: (low, middle)}, left, depth + 1)
-        of = data_of(symbol - sp.Rational(middle.numerator, middle.denominator))
-        return below and {"rule": "cases", "of": of, "above": above, "at": None, "below": below}
+        halves = [{**box, symbol: ends} for ends in ((low, middle), (middle, high))]
+        return [symbol.name, str(middle), *(self._cuts(expression, half, left, depth + 1) for half in halves)]
 
 
 def _is_positive(expression: sp.Expr, box: Box) -> bool:

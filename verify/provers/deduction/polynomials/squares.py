@@ -179,7 +179,8 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
         weight, (factor, facts) = (*weights, *multiples)[square.place]
         root = ring({k: sp.QQ(c.numerator, c.denominator) for k, c in square.root.items()})
         left -= weight * root * root * sp.QQ(square.factor.numerator, square.factor.denominator)
-        columns.append((square.factor, Column({}, False, False, (factor, facts, posed.to.expression(root)))))
+        shown = None if root == ring.one else posed.to.expression(root)
+        columns.append((square.factor, Column({}, False, False, (factor, facts, shown))))
     positive = [sign == "positive" for sign in posed.to.signs]
     strict = any(all(not k or each for k, each in zip(powers, positive, strict=True)) for powers in left)
     columns += [(rational(c), posed.product(powers)) for powers, c in left.terms()]
