@@ -73,6 +73,11 @@ def proofs_for_all(
     else:
         # A proof that is no mapping is refused with the result.
         yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
+        # After a refusal, a clause may have a proof by another way.
+        otherwise = getattr(clause, "prove_otherwise", None) if by is None and own is not None else None
+        other = None if otherwise is None else otherwise(statement, hypotheses=hypotheses)
+        if other is not None and other is not own:
+            yield ProofForAll(other), ""
 
 
 class Decider:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.budget import look_at_the_clock
+from verify.budget import look_at_the_clock, proof_work
 from verify.claims.question import Proof, ProofForAll, Question
 from verify.errors import BeyondReachError, OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.values import (
@@ -147,6 +147,12 @@ class Inequality:
         from verify.provers.inequalities import positive_proof
 
         return positive_proof(self.relation, statement, hypotheses=hypotheses)
+
+    def prove_otherwise(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return a deduction, or None."""
+        from verify.provers.deduction.proofs import deduction_proof
+
+        return deduction_proof(self.relation, statement, proof_work(), hypotheses=hypotheses)
 
     def _for_all(self, question: Question, quantified: list[str]) -> ClauseResult:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""

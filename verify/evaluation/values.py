@@ -85,6 +85,20 @@ def _value_in_balls(
         bits *= 2
 
 
+def is_positive_in_balls(expression: sp.Basic, values: Values) -> bool:
+    """Whether an expression is positive in balls of `FIRST_BITS`, for all values between the ends of enclosures.
+
+    Whether parts that cancel have values is not looked at.
+    """
+    names, program = _program(taken_apart(_rewritten(expression))[0])
+    try:
+        with balls(FIRST_BITS) as ball:
+            (raw,) = program.bind(ball)(*(ball.number(values[name]) for name in names))
+            return bool(raw > 0)
+    except (UndefinedError, UndecidedError, ZeroDivisionError):
+        return False
+
+
 @lru_cache(maxsize=2**12)
 def _rewritten(expression: sp.Basic) -> sp.Basic:
     return differentiate(rebuilt(expression))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import Literal, TypeAlias, cast
 
 from verify.errors import InputError, TheoremError, meant
@@ -91,7 +92,11 @@ class Parameter:
         self._refuse_bad_ends()
 
     def _refuse_bad_ends(self) -> None:
-        """Raise TheoremError for two ends of one side, an upper end that is not a number's, and an empty domain."""
+        """Raise TheoremError for an end of the wrong type or kind, two ends of one side, and an empty domain."""
+        for name in ("minimum", "above", "maximum", "below"):
+            end = getattr(self, name)
+            if end is not None and (isinstance(end, bool) or not isinstance(end, int | Fraction)):
+                raise TheoremError(f"parameter {self.name}: {name} = {end!r} is no int and no Fraction")
         for one, other in (("minimum", "above"), ("maximum", "below")):
             if None not in (getattr(self, one), getattr(self, other)):
                 raise TheoremError(f"parameter {self.name}: has {one} and {other}; give one of them")
@@ -101,7 +106,11 @@ class Parameter:
             raise TheoremError(f"parameter {self.name}: only a number has an upper end")
         least = self.minimum if self.minimum is not None else self.above
         closed = self.minimum is not None and self.maximum is not None
-        if least is not None and (least > self.upper or (least == self.upper and not closed)):
+        is_empty = least is not None and (least > self.upper or (least == self.upper and not closed))
+        if self.kind == "integer" and least is not None:
+            first = floor(least) + 1 if self.minimum is None else ceil(least)
+            is_empty = first > self.upper or (first == self.upper and self.maximum is None)
+        if is_empty:
             raise TheoremError(f"parameter {self.name}: no value is{self._bound}")
 
     @property

@@ -87,13 +87,13 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
         return None
     if difference.has(sp.log):
         return _by_logarithms(difference, statement, strict=strict, hypotheses=hypotheses)
-    if not difference.is_rational_function(*difference.free_symbols) or _has_unsigned_part(difference, sides):
+    if not all(each.is_rational_function(*each.free_symbols) for each in (difference, *sides.args)):  # pyright: ignore[reportAttributeAccessIssue]
         return None
     known = [*statement.domain]
     if hypotheses:
         known += [h.relation for h in statement.hypotheses if h.relation is not None]
     few = []
-    for margin in margins(difference, known, statement):
+    for margin in filter(lambda each: not _has_unsigned_part(each, sides), margins(difference, known, statement)):
         if margin.parts is not None and is_shown(margin.parts[0], margin.parts[2], strict=strict):
             return {"kind": "positive", **margin.data()}
         if len(margin.chosen) <= _MOST_CHOSEN and not long:
@@ -101,14 +101,14 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
     return _by_squares_and_cases(few, strict=strict)
 
 
-def _has_unsigned_part(difference: sp.Expr, sides: sp.Tuple) -> bool:
-    """Whether a part of the sides that cancels in their difference is no rational function of symbols >= 0.
+def _has_unsigned_part(margin: Margin, sides: sp.Tuple) -> bool:
+    """Whether a symbol of the sides, in slacks, may be negative, though it may cancel in the margin.
 
-    The re-checker reads the sides, and would reject a proof in slacks of the difference.
+    The re-checker reads the sides, and would reject a proof of their difference.
     """
-    cancelled = sides.free_symbols - difference.free_symbols
-    rational = all(side.is_rational_function(*side.free_symbols) for side in sides)  # pyright: ignore[reportAttributeAccessIssue]
-    return not (rational and all(symbol.is_nonnegative for symbol in cancelled))
+    if all(symbol.is_nonnegative for symbol in sides.free_symbols):
+        return False
+    return not all(s.is_nonnegative for side in sides.args for s in margin.substituted(side).free_symbols)
 
 
 def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | None:

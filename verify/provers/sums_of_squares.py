@@ -108,7 +108,7 @@ def _unsigned(multiples: Sequence[Terms], first: int) -> Blocks:
 def _alike(blocks: Blocks, even: Sequence[bool], first_unsigned: int) -> Blocks:
     """Return the blocks, split into groups of monomials whose powers of `even` variables have the same parities."""
     split: Blocks = [block for block in blocks if block[1] >= first_unsigned]
-    for weight, place, monomials in blocks[: len(blocks) - len(split)]:
+    for weight, place, monomials in (block for block in blocks if block[1] < first_unsigned):
         groups: dict[Powers, list[Powers]] = {}
         for z in monomials:
             groups.setdefault(tuple(k % 2 for k, alike in zip(z, even, strict=True) if alike), []).append(z)

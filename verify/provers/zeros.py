@@ -160,11 +160,14 @@ def zeros_on(terms: Terms, equations: Sequence[Terms], weights: Sequence[Terms],
     least = constrained(terms)["fun"]
     limits = [constrained(each) for each in equations] + [{**constrained(each), "type": "ineq"} for each in weights]
     found: list[np.ndarray] = []
+    bounds = [(None, None) if each else (0, None) for each in real]
+    ways: dict[str, Any] = {"method": "SLSQP", "bounds": bounds, "constraints": limits, "options": {"ftol": 1e-15}}
     for start in np.random.default_rng(0).normal(size=(_CONSTRAINED, len(real))):
-        bounds = [(None, None) if each else (0, None) for each in real]
         with np.errstate(all="ignore"):
-            end = minimize(least, start, method="SLSQP", bounds=bounds, constraints=limits, options={"ftol": 1e-15})
-        if end.success and all(abs(each["fun"](end.x)) < _ZERO for each in limits[: len(equations)]):
+            end = minimize(least, start, **ways)
+            held = [each["fun"](end.x) for each in limits]
+        exact, above = held[: len(equations)], held[len(equations) :]
+        if end.success and max(map(abs, exact)) < _ZERO and min(above, default=0) >= -_ZERO:
             found.append(end.x)
     values = np.array([least(point) for point in found])
     if len(values) and values.min() < -_NEGATIVE:

@@ -241,13 +241,16 @@ class Boxes(Balls):
     def __init__(self, effort: Effort, bits: int, ends: Callable[[Node], Ends]) -> None:
         super().__init__(effort, bits)
         self.ends = ends
+        self.known: dict[Node, arb] = {}
 
     def symbol(self, node: Node) -> arb:
-        low, high = map(ball, self.ends(node))
-        return self._kept(low.union(high))
+        if node not in self.known:
+            low, high = map(ball, self.ends(node))
+            self.known[node] = self._kept(low.union(high))
+        return self.known[node]
 
     def is_zero(self, value: arb) -> bool:
-        raise Unknown("a limit is outside what has a value here")
+        raise Unknown("whether a coefficient is 0 is not known for all values: a limit has no value here")
 
 
 EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], list[V]]

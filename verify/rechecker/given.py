@@ -453,9 +453,9 @@ def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: st
     return holds
 
 
-def with_units(work: Callable[[dict[Exponent, int]], T]) -> T:
+def with_units(work: Callable[[dict[Exponent, Fraction]], T]) -> T:
     """Do some work in fields of quotients, again each time an exponential turns out to need a smaller unit."""
-    units: dict[Exponent, int] = {}
+    units: dict[Exponent, Fraction] = {}
     while True:
         try:
             return work(units)

@@ -57,7 +57,7 @@ class Quotients(Field[Quotient]):
         effort: Effort,
         sign_of: Callable[[Name], Sign],
         admits: Callable[["Quotients", Polynomial], Polynomial],
-        units: dict[Exponent, int],
+        units: dict[Exponent, Fraction],
     ) -> None:
         self.effort, self.sign_of, self.admits, self.units = effort, sign_of, admits, units
         self.atoms: dict[Atom, int] = {}
@@ -140,7 +140,10 @@ class Quotients(Field[Quotient]):
         raise Rejected("a logarithm: not a rational function")
 
     def exp(self, value: Quotient) -> Quotient:
-        """Return exp(Σ r_i g_i) as a product of powers of atoms exp(g_i/n_i), positive where g_i is real."""
+        """Return exp(Σ r_i g_i) as a product of powers of atoms exp(u_i g_i), positive where g_i is real.
+
+        The unit u_i is the largest number of which all factors r_i of g_i so far are multiples.
+        """
         result = self.number(Fraction(1))
         divisors = [key for factor, _ in value.factors for key in self.factors[factor]]
         self.effort.spend((len(value.numerator) + len(divisors)) * len(self.signs) * (0.3 + self._wide))
@@ -148,13 +151,14 @@ class Quotients(Field[Quotient]):
         for mono, coefficient in sorted(value.numerator.items()):
             key: Exponent = ("exp", mono, value.factors)
             share = Fraction(coefficient, value.number)
-            unit = self.units.setdefault(key, 1)
-            if unit % share.denominator:
-                self.units[key] = lcm(unit, share.denominator)
+            unit = self.units.setdefault(key, abs(share))
+            if (share / unit).denominator > 1:
+                above = gcd(unit.numerator * share.denominator, share.numerator * unit.denominator)
+                self.units[key] = Fraction(above, unit.denominator * share.denominator)
                 raise FinerUnit
             sign: Sign = "positive" if all(self.signs[i] for i in below.union(self.inside(mono))) else "nonzero"
             atom = self.of_atom(self.place_of(key, sign))
-            power = int(share * unit)
+            power = int(share / unit)
             raised = self.whole_power(atom, abs(power))
             result = self.times(result, raised if power > 0 else self.inverse(raised))
         return result

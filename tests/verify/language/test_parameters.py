@@ -158,6 +158,7 @@ def test_a_domain_has_an_upper_end():
     assert closed.parse(1) == 1 and Fraction(9, 10) in opened and 1 not in opened and Fraction(11, 10) not in closed
     with pytest.raises(InputError, match=r"p = 1: must be a number .* >= 0 and < 1"):
         opened.parse("1")
+    assert Parameter("p", "integer", "", above=0, below=2).parse(1) == 1
     point = Parameter("p", "integer", "", minimum=1, maximum=1)
     assert point.parse(1) == 1
 
@@ -171,6 +172,12 @@ def test_a_domain_has_an_upper_end():
         ("integer", {"maximum": 2, "below": 2}, "has maximum and below; give one of them"),
         ("integer", {"minimum": 2, "above": 2}, "has minimum and above; give one of them"),
         ("rationals", {"maximum": 2}, "only a number has an upper end"),
+        ("integer", {"above": 0, "below": 1}, "no value is > 0 and < 1"),
+        ("integer", {"minimum": Fraction(1, 3), "maximum": Fraction(2, 3)}, "no value is >= 1/3 and <= 2/3"),
+        ("integer", {"minimum": Fraction(1, 2), "below": 1}, "no value is >= 1/2 and < 1"),
+        ("real", {"maximum": "1/2"}, "maximum = '1/2' is no int and no Fraction"),
+        ("real", {"minimum": True}, "minimum = True is no int and no Fraction"),
+        ("real", {"below": float("inf")}, "below = inf is no int and no Fraction"),
         ("complex", {}, "'complex' is not a kind; it is one of integer, rational, real, rationals, word"),
     ],
 )

@@ -254,6 +254,22 @@ def quotients_in_exponents(terms: int, divisors: int) -> bytes:
     return the_same(left, [over], parameters=listed, values={"p": "1"})
 
 
+def long_ends(count: int, digits: int, terms: int) -> bytes:
+    """Return a proof on a box whose ends are in many relations of long numbers, of a sum in whose terms x is."""
+    ends = [["Le", mul(num(int("7" * digits) + 2 * i), X), num(10**digits)] for i in range(count)]
+    k = ["Symbol", "k", "integer", "rational", "real"]
+    total = ["Sum", mul(k, X), ["Tuple", k, num(1), num(terms)]]
+    proof = {"kind": "deduction", "relations": [*range(count + 1)]}
+    proof["tree"] = {"rule": "box", "bits": 64, "cuts": None}
+    return certificate(
+        relation(add(num(10**15), mul(num(-1), total)), "Gt"),
+        proof,
+        evidence="proved",
+        domain=[["Ge", X, num(0)], *ends],
+        values={"x": "1"},
+    )
+
+
 BOMBS: dict[str, Callable[[], bytes]] = {
     "brackets": lambda: b"[" * 10**6 + b"]" * 10**6,
     "open brackets": lambda: b"[" * (64 * 2**20),
@@ -343,6 +359,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "many divisors that cancel": lambda: many_divisors(3000, 10_000),
     "many squares": lambda: many_squares(200_000, 480),
     "many signs": lambda: many_signs(10_000, 990),
+    "long ends of a box": lambda: long_ends(40, 3000, 90_000),
     "lists with no letter": lambda: many_lists(1_300_000, 190),
     "matrices of many denominators": lambda: matrices_apart(20, 4000),
     "quotients in exponents": lambda: quotients_in_exponents(900, 900),

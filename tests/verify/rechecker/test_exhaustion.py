@@ -35,6 +35,7 @@ ACCEPTED = {
     *("a limit of long powers", "a sum half subtracted", "clauses of many parameters", "hypotheses of many parameters"),
     *("many signs", "many slacks, cubed", "many words of parameters", "many words that choose"),
     "matrices to powers that cancel",
+    "long ends of a box",
 }
 """Files that prove their claims, and need less than is allowed."""
 

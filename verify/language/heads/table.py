@@ -62,7 +62,7 @@ FUNCTIONS: Mapping[str, Head] = {
     ),
 }
 """The functions by name. `Sum`, `Product` and `Piecewise` take tuples as arguments; `Limit` binds its second."""
-ALIASES: Mapping[str, str] = {"Abs": "abs", "max": "Max", "min": "Min"}
+ALIASES: Mapping[str, str] = {"Abs": "abs", "arctan": "atan", "ln": "log", "max": "Max", "min": "Min"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),
     "pi": (sp.pi, "half the circumference of a circle of radius 1"),
@@ -77,7 +77,8 @@ FORMS: Mapping[str, str] = {
         "hypotheses: comparisons and chains, separated by commas; if no rational x is f, x == f makes x a definition"
     ),
     "for x > 0, 0 <= p < 1, y real, integer n >= 2": (
-        "domains: ends are rational numbers, each included or not; a name without a domain is a real number"
+        "domains: ends are rational numbers, each included or not; a name without a domain is a real number; "
+        "x, y > 0 is x > 0, y > 0; another relation, such as p <= q, is a hypothesis"
     ),
     "7, 0.25, 1e-3, 1/3": "exact numbers",
     "x + y, x - y, x*y, x/y": "x/y has no value at y = 0",

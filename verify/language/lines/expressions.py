@@ -53,11 +53,12 @@ _INSTEAD: Mapping[type[ast.AST], str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, and the column at which it begins, counted from 1."""
+    """A part of a line: its text, and the column at which it begins, counted from 1; errors name what the line is."""
 
     line: str
     text: str
     column: int
+    name: str = "statement"
 
     def parsed(self) -> ast.expr:
         """Return its syntax tree. Raises InputError for text that is no Python expression, empty or nested too deep."""
@@ -67,7 +68,7 @@ class Part:
             tree = ast.parse(f"({self.text})", mode="eval").body
         except SyntaxError as error:
             shift = min(max((error.offset or 2) - 2, 0), len(self.text) - 1)
-            raise InputError("statement", self.line, f"column {self.column + shift}: {error.msg}") from None
+            raise InputError(self.name, self.line, f"column {self.column + shift}: {error.msg}") from None
         except (ValueError, RecursionError, MemoryError):
             raise self.error(None, "it cannot be parsed") from None
         if _depth(tree) > _DEEPEST:
@@ -80,7 +81,7 @@ class Part:
         if isinstance(node, ast.expr):
             # Python counts bytes, and counts the parenthesis put before the text.
             column += len(f"({self.text})".encode()[: node.col_offset].decode()) - 1
-        return InputError("statement", self.line, f"column {column}: {why}")
+        return InputError(self.name, self.line, f"column {column}: {why}")
 
     def split(self) -> Iterator["Part"]:
         """Yield the parts between the commas that are in no parentheses."""
@@ -88,7 +89,7 @@ class Part:
         for place, letter in enumerate(f"{self.text},"):
             depth += (letter in "([{") - (letter in ")]}")
             if letter == "," and (depth <= 0 or place == len(self.text)):
-                yield Part(self.line, self.text[begin:place], self.column + begin)
+                yield Part(self.line, self.text[begin:place], self.column + begin, self.name)
                 begin = place + 1
 
     def source(self, node: ast.expr) -> str:
@@ -125,6 +126,8 @@ def _names(part: Part, node: ast.AST) -> Iterator[ast.Name]:
         bound = _bound(node).id if has_bound else None
         yield from (name for name in inside if name.id != bound)
     elif isinstance(node, ast.Name):
+        if node.id == "oo":
+            raise part.error(node, "oo belongs in a limit alone: a sum without end is Limit(Sum(f, (k, a, n)), n, oo)")
         if node.id in FUNCTIONS or node.id in ALIASES:
             raise part.error(node, f"{node.id} is a function: write {node.id}(…)")
         if node.id not in CONSTANTS:

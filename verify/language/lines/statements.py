@@ -3,13 +3,11 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """The parts of a statement in a line: `CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]`.
 
-`2*x*y <= x**2 + y**2` is a claim for all real x and y. A domain is `x > 0`, `0 <= p < 1`, `y real`, `integer n >= 2`;
-a name without a domain is a real number. Hypotheses and domains are separated by commas. A claim may be a chain of
-comparisons, or several claims joined by `and`. `0 <= x along x -> x/2 from 1` claims 0 <= x for the state x after t
-steps, for t = 0, 1, 2, ….
+`2*x*y <= x**2 + y**2` is a claim for all real x and y: a name without a domain is a real number. Hypotheses and domains
+are separated by commas. A claim may be a chain of comparisons, or several claims joined by `and`.
+`0 <= x along x -> x/2 from 1` claims 0 <= x for the state x after t steps, for t = 0, 1, 2, ….
 """
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +16,10 @@ from fractions import Fraction
 import sympy as sp
 
 from verify.errors import InputError, TheoremError
-from verify.language.expressions import STRICT
 from verify.language.heads.scopes import Iterate
 from verify.language.heads.table import ALIASES, CONSTANTS, FUNCTIONS
 from verify.language.labels import refuse_bad_name
+from verify.language.lines.domains import Domain, Domains, domains_in
 from verify.language.lines.expressions import LONGEST, Part, Relation, expression, names_in, relations
 from verify.language.parameters import Parameter
 
@@ -31,7 +29,6 @@ STEPS = "t"
 """The name of the number of steps along a recursion."""
 _BEFORE = "{}_before"
 """The name of a state, or of the number of steps, before a step."""
-_KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -45,29 +42,6 @@ class Line:
     hypotheses: tuple[Relation, ...]
     claims: tuple[Relation, ...]
     states: Mapping[sp.Symbol, sp.Expr]
-
-
-@dataclass(frozen=True)
-class _Domain:
-    """The domain of a name: whether it has integers only, and its ends, each with a flag for an excluded end."""
-
-    integer: bool = False
-    lower: tuple[Fraction, bool] | None = None
-    upper: tuple[Fraction, bool] | None = None
-
-    def symbol(self, name: str) -> sp.Symbol:
-        """Return the symbol, with the sign that the lower end implies."""
-        assumed = {"integer": True} if self.integer else {"real": True}
-        if self.lower is not None and self.lower[0] >= 0:
-            value, excluded = self.lower
-            assumed["positive" if value > 0 or excluded else "nonnegative"] = True
-        return sp.Symbol(name, **assumed)
-
-    def parameter(self, name: str) -> Parameter:
-        """Return the parameter. Raises TheoremError for an empty domain."""
-        sides = ((self.lower, ("minimum", "above")), (self.upper, ("maximum", "below")))
-        ends = {names[end[1]]: end[0] for end, names in sides if end is not None}
-        return Parameter(name, "integer" if self.integer else "real", "", **ends)
 
 
 def is_line(text: str) -> bool:
@@ -99,26 +73,27 @@ def read_line(line: str) -> Line:
     >>> read_line("2*x*y <= x**2 + y**2 for x > 0").parameters[0].requirement
     'must be a number (such as 3, 0.25, 1e-3 or 1/500) > 0'
     """
-    _refuse_long(line)
+    _refuse_long(line, "statement")
     parts = _parts(line)
     rules = list(_rules(parts["along"])) if "along" in parts else []
     states = {rule.name: sp.Symbol(rule.name, real=True) for rule in rules}
-    known = _known(line, parts, rules)
+    domains = domains_in(parts["for"]) if "for" in parts else Domains()
+    known = _known(line, parts, rules, domains)
     symbols = {name: domain.symbol(name) for name, domain in known.items()}
     return Line(
         tuple(domain.parameter(name) for name, domain in known.items()),
-        tuple(relations(parts["if"], symbols)) if "if" in parts else (),
+        (*(relations(parts["if"], symbols) if "if" in parts else ()), *domains.relations(symbols)),
         tuple(relations(parts["claim"], symbols | states)),
         _iterated(rules, symbols, states),
     )
 
 
-def _refuse_long(line: str) -> None:
+def _refuse_long(line: str, name: str) -> None:
     """Raise InputError for a text that is too long, or no line."""
     if len(line) > LONGEST:
-        raise InputError("statement", line, f"has {len(line)} characters, and may have {LONGEST}")
+        raise InputError(name, line, f"has {len(line)} characters, and may have {LONGEST}")
     if not line.isprintable():
-        raise InputError("statement", line, "must be one line of printable characters")
+        raise InputError(name, line, "must be one line of printable characters")
 
 
 def relation(text: str, *symbols: sp.Symbol) -> Relation:
@@ -139,7 +114,7 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     Raises
     ------
     InputError
-        For a text that is not understood, with its column, and for several comparisons.
+        For a text that is not understood, with its column, for several comparisons, and for what is no symbol.
 
     Examples
     --------
@@ -149,8 +124,13 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     >>> verify.relation("x <= x + 1", x)
     x <= x + 1
     """
-    _refuse_long(text)
-    found = relations(Part(text, text, 1), {symbol.name: symbol for symbol in symbols})
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("relation", text, "must be text, such as 'x <= x + 1'")
+    _refuse_long(text, "relation")
+    named = {symbol.name: symbol for symbol in symbols if isinstance(symbol, sp.Symbol)}  # pyright: ignore[reportUnnecessaryIsInstance]
+    if other := [symbol for symbol in symbols if symbol not in named.values()]:
+        raise InputError("relation", other[0], "must be one symbol for each name, such as sp.Symbol('x', real=True)")
+    found = relations(Part(text, text, 1, "relation"), named)
     if len(found) > 1:
         raise InputError("relation", text, f"has {len(found)} comparisons: write a relation for each")
     return found[0]
@@ -165,11 +145,11 @@ class _Rule:
     start: Part
 
 
-def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict[str, _Domain]:
+def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule], given: Domains) -> dict[str, Domain]:
     """Return the domain of each parameter, in the order in which the names occur; a recursion's `t` comes last."""
     written = [parts["claim"], *(part for rule in rules for part in (rule.start, rule.step))]
-    written += [parts["if"]] if "if" in parts else []
-    domains = dict(_domains(parts["for"])) if "for" in parts else {}
+    supposed = [*([parts["if"]] if "if" in parts else []), *given.others]
+    written, domains = [*written, *supposed], given.known
     names: dict[str, int] = {}
     for name, column in sorted((each for part in written for each in names_in(part)), key=lambda each: each[1]):
         names.setdefault(name, column)
@@ -179,7 +159,7 @@ def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict
         raise InputError("statement", line, f"{taken[0]} belongs to the recursion, and cannot have a domain")
     if unused := sorted(set(domains) - set(names)):
         raise InputError("statement", line, f"{unused[0]} has a domain, and is in no claim and no hypothesis")
-    outside = [rule.start for rule in rules] + ([parts["if"]] if "if" in parts else [])
+    outside = [rule.start for rule in rules] + supposed
     for name, column in (each for part in outside for each in names_in(part)):
         if name in own:
             raise InputError("statement", line, f"column {column}: {name} is of the recursion, and has no value here")
@@ -190,8 +170,8 @@ def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict
             refuse_bad_name("parameter", name)
         except TheoremError as error:
             raise InputError("statement", line, f"column {column}: {error}") from None
-    known = {name: domains.get(name, _Domain()) for name in names if name not in own}
-    return known | ({STEPS: _Domain(integer=True, lower=(Fraction(0), False))} if rules else {})
+    known = {name: domains.get(name, Domain()) for name in names if name not in own}
+    return known | ({STEPS: Domain(integer=True, lower=(Fraction(0), False))} if rules else {})
 
 
 def _rules(part: Part) -> Iterator[_Rule]:
@@ -233,47 +213,3 @@ def _parts(line: str) -> dict[str, Part]:
             raise InputError("statement", line, f"column {found.start() + 1}: a second {name!r}")
     parts[name] = Part(line, line[begin:], begin + 1)
     return parts
-
-
-def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
-    """Yield each name in a list of domains, with its domain."""
-    seen = set[str]()
-    for each in part.split():
-        found = _KIND.fullmatch(each.text)
-        assert found is not None
-        kinds, inner = {found[1], found[3]} - {None}, Part(part.line, found[2], each.column + found.start(2))
-        if len(kinds) > 1:
-            raise inner.error(None, "a number is real or an integer, not both")
-        name, domain = _domain(inner, integer="integer" in kinds, alone=bool(kinds))
-        if name in seen:
-            raise inner.error(None, f"{name} has a second domain")
-        seen.add(name)
-        yield name, domain
-
-
-def _domain(part: Part, *, integer: bool, alone: bool) -> tuple[str, _Domain]:
-    """Return the name and the domain in a list's entry: a comparison or, if its kind is given (`alone`), a name."""
-    tree, wanted = part.parsed(), "a domain is written x > 0, 0 <= p < 1, y real or integer n >= 2"
-    if isinstance(tree, ast.Name) and alone:
-        return tree.id, _Domain(integer)
-    if len({name for name, _ in names_in(part)}) > 1:
-        raise part.error(tree, "a relation between names is a hypothesis, after `if`")
-    sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
-    named = [i for i, side in enumerate(sides) if isinstance(side, ast.Name)]
-    if len(named) != 1:
-        raise part.error(tree, wanted)
-    name = sides[named[0]].id  # pyright: ignore[reportAttributeAccessIssue]
-    symbol, ends = sp.Symbol(name, real=True), dict[str, tuple[Fraction, bool]]()
-    for relation in relations(part, {name: symbol}):
-        if isinstance(relation, sp.Eq):
-            raise part.error(tree, "a domain has ends, and no equation: write the number in place of the name")
-        small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
-        is_upper = small == symbol
-        end = large if is_upper else small
-        if not isinstance(end, sp.Rational):
-            raise part.error(tree, "the end of a domain is a rational number; another is a hypothesis, after `if`")
-        side, is_strict = "upper" if is_upper else "lower", isinstance(relation, STRICT)
-        if side in ends:
-            raise part.error(tree, wanted)
-        ends[side] = Fraction(int(end.p), int(end.q)), is_strict
-    return name, _Domain(integer, ends.get("lower"), ends.get("upper"))

@@ -120,6 +120,18 @@ class Scope:
         except (NoAtomError, sp.PolynomialError):
             return False
 
+    def shown_by_facts(self, expression: sp.Expr) -> bool:
+        """Whether the re-check sees that a quotient in atoms is ≥ 0, as a multiple of facts of several terms."""
+        above, below = sp.fraction(sp.together(expression))
+        if self._at_least(sp.expand(above), strict=False):
+            return self._turned(below) == 1
+        for fact in self.facts:
+            if fact.relation != "Eq" and fact.above.is_Add and fact.above.free_symbols <= above.free_symbols:
+                quotient, rest = sp.div(above, fact.above)
+                if rest == 0 and self.shown_by_facts(quotient / below):
+                    return True
+        return False
+
     def _turned(self, polynomial: sp.Expr) -> int:
         """Return the sign of a polynomial that is seen to have no zero; 0 if that is not seen."""
         for turn in (1, -1):

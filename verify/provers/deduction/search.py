@@ -91,7 +91,8 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
                 and (tree := self._by_induction(scope, goal, depth - 1)) is not None
             ):
                 return tree
-            return self._in_cases(scope, replace(goal, expression=expression), of, thrice, depth)
+            resolved = replace(goal, expression=expression)
+            return self.with_values(scope, of, depth, lambda inner: self._in_cases(inner, resolved, of, thrice, depth))
         if (decided := self.deciding(scope)) is not None:
             return self._in_cases(scope, goal, *decided, depth)
         if expression != goal.expression:
@@ -200,6 +201,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
             lambda: self._with_instances(scope, goal),
             lambda: self._by_constants(scope, goal),
         ]
+        ways += [lambda: self.of_two_powers(scope, goal, depth - 1)] if depth else []
         programs: list[Callable[[], Tree | None]] = [lambda: squares(scope, goal)]
         programs += [lambda: squares(scope, goal, multiplied=True)] if depth == SEARCH.depth else []
         ways += [*programs, *linear] if len(goal.expression.free_symbols) > PROGRAM.few else [*linear, *programs]
@@ -208,7 +210,10 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
         if depth:
             ways += [lambda: self._by_factors(scope, goal, depth - 1)]
             ways += [lambda: self.by_growth(scope, goal, levels=[1])]
-            ways += [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
+            by_induction = [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
+            # An integer in no exponent but that of e is first taken as a real number.
+            real = not any(p.exp.free_symbols and p.base is not sp.E for p in goal.expression.atoms(sp.Pow))
+            ways += [] if real else by_induction
             ways += [
                 lambda: self._transformed(scope, goal, depth - 1),
                 lambda: self._by_chain(scope, goal),
@@ -218,6 +223,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
                 lambda: self._by_squares(scope, goal, depth - 1),
                 lambda: self._by_both(scope, goal, min(depth - 1, 1)),
             ]
+            ways += by_induction if real else []
         ways.append(lambda: scope.sum(goal, 2))
         return next((tree for way in ways if (tree := way()) is not None), None)
 

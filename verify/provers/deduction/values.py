@@ -156,7 +156,15 @@ class Values:
     def _side(self, scope: Scope, of: sp.Expr) -> int:
         if self._is_zero(scope, of):
             return 1
-        return next((turn for turn in (1, -1) if self._is_seen(scope, turn * of, "nonnegative")), 0)
+        turns = (1, -1)
+        seen = next((turn for turn in turns if self._is_seen(scope, turn * of, "nonnegative")), 0)
+        return seen or next((turn for turn in turns if self._is_multiple(scope, turn * of)), 0)
+
+    def _is_multiple(self, scope: Scope, of: sp.Expr) -> bool:
+        try:
+            return scope.shown_by_facts(self.atoms.of(of))
+        except (NoAtomError, sp.PolynomialError):
+            return False
 
     def _is_zero(self, scope: Scope, of: sp.Expr) -> bool:
         try:

@@ -46,6 +46,11 @@ def _apart(key: frozenset[tuple[int, int]]) -> tuple[frozenset[tuple[int, int]],
     return key - {(0, constant)}, constant
 
 
+def _may_divide(fact: frozenset[tuple[int, int]]) -> bool:
+    """Whether a fact has several terms, or is one such as -x >= 0; one such as x >= 0 is in the signs."""
+    return len(fact) > 1 or any(key and c < 0 for key, c in fact)
+
+
 def _sign(given: Given, name: Name) -> Sign:
     sign = given.sign_of(name)
     return sign if sign in ("positive", "nonnegative") else "real"
@@ -54,7 +59,7 @@ def _sign(given: Given, name: Name) -> Sign:
 class Atoms(FunctionAtoms):
     """The field of such quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
 
-    def __init__(self, given: Given, units: dict[Exponent, int]) -> None:
+    def __init__(self, given: Given, units: dict[Exponent, Fraction]) -> None:
         super().__init__(given.effort, partial(_sign, given), _admitted, units)
         self.given = given
         self.known: dict[frozenset[tuple[int, int]], bool] = {}
@@ -144,8 +149,11 @@ class Atoms(FunctionAtoms):
     def ends(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return the least and the largest value of a symbol by the facts. Raises Rejected if they do not give both."""
         (unit,) = self.symbol(node).numerator
-        self.effort.spend(1 + len(self.bounds))
-        alone = [(dict(rest)[unit], end) for rest, (end, _) in self.bounds.items() if dict(rest).keys() == {unit}]
+        alone = [
+            (dict(rest)[unit], end) for rest, (end, _) in self.bounds.items() if {key for key, _ in rest} == {unit}
+        ]
+        bits = sum(c.bit_length() + end.bit_length() for c, end in alone)
+        self.effort.spend(1 + sum(map(len, self.bounds)) + (bits / 500) ** 2)
         low = [Fraction(-end, c) for c, end in alone if c > 0]
         low += [Fraction(0)] if self.signs[self.atoms["symbol", node.name]] != "real" else []
         high = [Fraction(-end, c) for c, end in alone if c < 0]
@@ -170,16 +178,14 @@ class Atoms(FunctionAtoms):
 
     def is_shown(self, polynomial: Polynomial, *, strict: bool) -> bool:
         """Whether a polynomial is shown to be ≥ 0, or > 0, if need be after division by facts that are ≥ 0, or > 0."""
-        if self.at_least(polynomial, strict=strict):
-            return True
-        primitive = self.primitive(polynomial) if polynomial else {}
-        for fact, positive in self.known.items():
-            # A fact such as x >= 0 is in the signs; of those with one term, only one such as -x >= 0 divides here.
-            divides = len(fact) > 1 or any(key and c < 0 for key, c in fact)
-            if primitive and divides and (positive or not strict):
-                quotient = self._divided(primitive, dict(fact))
-                if quotient is not None:
-                    return self.is_shown(quotient, strict=strict)
+        left: Polynomial | None = polynomial
+        while left is not None:
+            if self.at_least(left, strict=strict):
+                return True
+            primitive = self.primitive(left) if left else {}
+            divisors = (fact for fact, positive in self.known.items() if positive or not strict)
+            quotients = (self._divided(primitive, dict(fact)) for fact in divisors if primitive and _may_divide(fact))
+            left = next((quotient for quotient in quotients if quotient is not None), None)
         return False
 
     def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
@@ -269,7 +275,7 @@ class Atoms(FunctionAtoms):
         for place, power in powers.items():
             if power and place in keys:
                 key = keys[place]
-                share = Fraction(power, self.units[key])
+                share = power * self.units[key]
                 total = self.plus(total, self._reduced({key[1]: share.numerator}, share.denominator, dict(key[2])))
                 rest = self.times(rest, self.raised(self.of_atom(place), -power))
         return total, rest

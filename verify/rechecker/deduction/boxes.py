@@ -1,7 +1,6 @@
 """A value on a box: it is positive in a ball on each part, or each half, and so on."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 from flint import ctx
 
@@ -11,26 +10,37 @@ from ..reading import Data, Rejected, items, rational, shown, string
 from .facts import Scope
 
 
-def positive_on(scope: Scope, node: Node, box: Mapping[Name, Ends], cuts: Data, bits: int, where: str) -> None:
-    """See that a value is > 0 on a box, whose further symbols are between numbers that facts give.
+class Box:
+    """The value of a node on boxes; a symbol without ends of a box is between numbers that facts give."""
 
-    The cuts are null, or a symbol, a number between its ends, and the cuts of the parts below and above that number.
-    """
-    if cuts is None:
-        with ctx.workprec(bits):
-            field = Boxes(scope.given.effort, bits, lambda symbol: _ends(scope, symbol, box))
-            if not evaluate(scope.given.terms, [node], field)[0] > 0:
-                raise Rejected(f"{where}: it is not shown to be positive")
-        return
-    name, at, below, above = items(cuts, where, 4)
-    symbol = scope.given.terms.symbol(string(name, f"{where}[0]"))
-    (low, high), middle = _ends(scope, symbol, box), rational(at, f"{where}[1]")
-    if not low < middle < high:
-        raise Rejected(f"{where}[1]: {shown(at)} is not between the ends of {shown(name)}")
-    scope.given.effort.spend(20)
-    positive_on(scope, node, {**box, symbol.name: (low, middle)}, below, bits, f"{where}[2]")
-    positive_on(scope, node, {**box, symbol.name: (middle, high)}, above, bits, f"{where}[3]")
+    def __init__(self, scope: Scope, node: Node, bits: int) -> None:
+        self.scope, self.node, self.bits = scope, node, bits
+        self.known: dict[Name, Ends] = {}
 
+    def _ends(self, symbol: Node, box: Mapping[Name, Ends]) -> Ends:
+        if symbol.name in box:
+            return box[symbol.name]
+        if symbol.name not in self.known:
+            self.known[symbol.name] = self.scope.field.ends(symbol)
+        return self.known[symbol.name]
 
-def _ends(scope: Scope, symbol: Node, box: Mapping[Name, Ends]) -> tuple[Fraction, Fraction]:
-    return box[symbol.name] if symbol.name in box else scope.field.ends(symbol)
+    def refuse_negative(self, box: Mapping[Name, Ends], cuts: Data, where: str) -> None:
+        """Raise Rejected if the value is not shown to be > 0 on a box.
+
+        The cuts are null, or a symbol, a number between its ends, and the cuts of the parts below and above the number.
+        """
+        given = self.scope.given
+        given.effort.spend(20)
+        if cuts is None:
+            with ctx.workprec(self.bits):
+                field = Boxes(given.effort, self.bits, lambda symbol: self._ends(symbol, box))
+                if not evaluate(given.terms, [self.node], field)[0] > 0:
+                    raise Rejected(f"{where}: it is not shown to be positive")
+            return
+        name, at, below, above = items(cuts, where, 4)
+        symbol = given.terms.symbol(string(name, f"{where}[0]"))
+        (low, high), middle = self._ends(symbol, box), rational(at, f"{where}[1]")
+        if not low < middle < high:
+            raise Rejected(f"{where}[1]: {shown(at)} is not between the ends of {shown(name)}")
+        self.refuse_negative({**box, symbol.name: (low, middle)}, below, f"{where}[2]")
+        self.refuse_negative({**box, symbol.name: (middle, high)}, above, f"{where}[3]")

@@ -183,7 +183,7 @@ def vanishes(given: Given, node: Node) -> bool:
     """Whether a node is 0 wherever it is defined."""
     (node,), _ = cancelled(given, [node])
 
-    def zero(units: dict[Exponent, int]) -> bool:
+    def zero(units: dict[Exponent, Fraction]) -> bool:
         field = Quotients(given.effort, given.sign_of, admit_all, units)
         return field.is_zero(evaluate(given.terms, [node], field)[0])
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from flint import ctx
 
 from ..deduction.atoms import Atoms, least
-from ..deduction.boxes import positive_on
+from ..deduction.boxes import Box
 from ..deduction.facts import KNOWN, Goal, Relation, Scope
 from ..deduction.integers import is_integer
 from ..deduction.recursions import Recursion
@@ -121,8 +121,13 @@ def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is positive in a ball on each part of a box: its symbols are between numbers that facts give."""
-    positive_on(scope, goal.node, {}, tree["cuts"], whole(tree["bits"], f"{where}.bits", *BITS), f"{where}.cuts")
+    """The goal is positive in a ball on each part of a box: its symbols are between numbers that facts give, or 0.
+
+    An integer may have any value between its ends.
+    """
+    Box(scope, goal.node, whole(tree["bits"], f"{where}.bits", *BITS)).refuse_negative(
+        {}, tree["cuts"], f"{where}.cuts"
+    )
 
 
 def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
@@ -357,7 +362,7 @@ def shows(
     """
     facts = list(first)
 
-    def deduced(units: dict[Exponent, int]) -> None:
+    def deduced(units: dict[Exponent, Fraction]) -> None:
         scope = Scope(given, Atoms(given, units), bound=bound)
         for fact in facts:
             scope = scope.with_fact(*fact)

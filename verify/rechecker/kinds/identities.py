@@ -37,7 +37,7 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     nodes, lost = cancelled(given, nodes)
     divisors = _unsigned_divisors(given, lost, range(len(given.domain) if everywhere else 0), where)
 
-    def vanishes(units: dict[Exponent, int]) -> bool:
+    def vanishes(units: dict[Exponent, Fraction]) -> bool:
         field = Quotients(given.effort, given.sign_of, refuse, units)
         for i, node in enumerate(factors):
             (value,) = evaluate(given.terms, [node], field)
@@ -111,7 +111,7 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
         node = given.terms.substitute(node, with_slack(given, given.domain[shift], shift, signs, where))
     node = given.terms.substitute(node, over_bounds(given, given.values, signs))
 
-    def good(units: dict[Exponent, int]) -> bool:
+    def good(units: dict[Exponent, Fraction]) -> bool:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
         (value,) = evaluate(given.terms, [node], field)
         sign = field.one_sign(value.numerator) if value.numerator else 0

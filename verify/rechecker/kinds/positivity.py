@@ -296,7 +296,7 @@ class _Slacks:
     def _values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
         """Return nodes in slacks as quotients whose divisors are positive."""
 
-        def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
+        def valued(units: dict[Exponent, Fraction]) -> tuple[Quotients, list[Quotient]]:
             field = Quotients(self.given.effort, partial(_sign, self.given, self.signs), admit_positive, units)
             return field, evaluate(self.given.terms, nodes, field)
 

@@ -48,6 +48,7 @@ def test_ends_of_a_domain(domain, lower, upper):
 
 def test_python_names_of_functions_are_read():
     assert read_line("max(x, y) >= min(x, abs(y))").claims == read_line("Max(x, y) >= Min(x, Abs(y))").claims
+    assert read_line("arctan(x) <= 2 + ln(2)").claims == read_line("atan(x) <= 2 + log(2)").claims
 
 
 def test_a_relation_stays_as_it_is_typed():
@@ -64,6 +65,22 @@ def test_a_relation_stays_as_it_is_typed():
         relation("x" * 2001, x)
     with pytest.raises(InputError, match="one line of printable characters"):
         relation("x <=\n1", x)
+    with pytest.raises(InputError, match="relation = 3: must be text"):
+        relation(3, x)
+    for symbols in (["x"], [x, sp.Symbol("x", positive=True)]):
+        with pytest.raises(InputError, match="relation = x: must be one symbol for each name"):
+            relation("x <= 1", *symbols)
+
+
+def test_names_before_a_domain_have_it_too():
+    assert read_line("x*y <= z for x, y > 0, z real") == read_line("x*y <= z for x > 0, y > 0, z real")
+
+
+def test_other_relations_among_the_domains_are_hypotheses():
+    said = read_line("x <= L if x < 2 for 0 < m <= L, x >= m, 0 <= x <= pi/2")
+    m, x, L = sp.Symbol("m", positive=True), sp.Symbol("x", nonnegative=True), sp.Symbol("L", real=True)
+    assert said.hypotheses == (x < 2, m <= L, sp.Ge(x, m, evaluate=False), sp.Le(x, sp.pi / 2))
+    assert [each.domain for each in said.parameters] == ["number >= 0", "number", "number > 0"]
 
 
 def test_hypotheses_may_come_after_domains():
@@ -77,11 +94,19 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 if", "column 9: an expression is missing"),
         ("x > 1 for", "column 10: an expression is missing"),
         ("x > 1 if x > 2 if x > 3", "column 16: a second 'if'"),
-        ("x > 1 for x", "column 11: a domain is written"),
-        ("x > 1 for x > y", "column 11: a relation between names is a hypothesis, after `if`"),
+        ("x > 1 for x", "column 10: x has no domain; a domain is written"),
+        ("x > y for x, y", "column 10: x has no domain; a domain is written"),
+        ("x > y for x, integer y >= 1", "column 22: a domain is written"),
+        ("x > y for x, y > x", "column 14: a domain is written"),
+        ("x > y for integer x <= y", "column 19: a domain is written"),
+        ("x > y for x > 0, x, y > 1", "column 21: x has a second domain"),
+        ("x < oo", "column 5: oo belongs in a limit alone"),
+        (
+            "Sum(x**k, (k, 0, oo)) < 9",
+            "oo belongs in a limit alone: a sum without end is Limit(Sum(f, (k, a, n)), n, oo)",
+        ),
         ("x > 1 for 0 < x, x < 3", "column 18: x has a second domain"),
         ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
-        ("x > 1 for x > log(2)", "column 11: the end of a domain is a rational number"),
         ("x > 1 for x == 2", "column 11: a domain has ends"),
         ("x > 1 for integer x real", "column 19: a number is real or an integer"),
         ("x > 1 for y > 0", "y has a domain, and is in no claim"),

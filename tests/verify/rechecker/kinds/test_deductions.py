@@ -399,3 +399,18 @@ def test_a_limit_inside_a_sum_or_product_depends_on_the_index():
         for left, right in ((sp.Sum(term, (j, 1, 1)), two), (two, value + 1), (sp.Product(term, (j, 1, 1)), two)):
             with pytest.raises(Rejected, match="the sum is not what is to be shown"):
                 recheck(deduced(ge(left, right), NOTHING))
+
+
+def test_a_factor_is_shown_to_be_at_least_0_by_division_by_facts():
+    def shown(relation, factor, *facts):
+        return recheck(deduced(relation, total((factor, (), None)), *facts, instance=INSTANCE | {"x": "-1", "y": "-1"}))
+
+    both = (sp.Le(x, 0, evaluate=False), sp.Le(y, 0, evaluate=False))
+    for factor in (x * y, y * x**2001, -x * y**2, -(x**3)):
+        assert shown(ge(factor), factor, *both).clauses[0][2] == "proved"
+    # At x = 0 the product is 0.
+    with pytest.raises(Rejected, match="do not show the sign"):
+        shown(gt(x * y), x * y, both[0], sp.Lt(y, 0, evaluate=False))
+    for factor in (-x * y, x, -x * y**3, x**2 * y):
+        with pytest.raises(Rejected, match="not shown to be at least 0"):
+            shown(ge(factor), factor, *both)

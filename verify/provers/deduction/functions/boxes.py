@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS
-from verify.evaluation.values import evaluate_rising
+from verify.evaluation.values import is_positive_in_balls
 from verify.language.heads.scopes import BINDERS
 from verify.outcomes import Enclosure
 from verify.provers.deduction.account.record import told
@@ -73,21 +72,12 @@ class Boxes(Segments, ABC):
         """
         self.work.spend(1)
         left[0] -= 1
-        if _is_positive(expression, box):
+        if is_positive_in_balls(expression, {s.name: Enclosure(*ends) for s, ends in box.items()}):
             return None
-        if left[0] < 0 or depth >= BOX.depth * len(box):
+        if left[0] <= 0 or depth >= BOX.depth * len(box):
             raise _TooManyError
-        symbol = sorted(box, key=lambda s: s.name)[depth % len(box)]
+        symbol = [*box][depth % len(box)]
         low, high = box[symbol]
         middle = (low + high) / 2
         halves = [{**box, symbol: ends} for ends in ((low, middle), (middle, high))]
         return [symbol.name, str(middle), *(self._cuts(expression, half, left, depth + 1) for half in halves)]
-
-
-def _is_positive(expression: sp.Expr, box: Box) -> bool:
-    """Whether an expression is positive in a ball on a box."""
-    try:
-        value, _ = evaluate_rising(expression, {s.name: Enclosure(*ends) for s, ends in box.items()})
-    except (UndecidedError, UndefinedError):
-        return False
-    return isinstance(value, Enclosure) and value.lower is not None and value.lower > 0

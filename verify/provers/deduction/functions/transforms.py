@@ -27,6 +27,12 @@ class Transforms(Chains, ABC):
     _inside = False
     """Whether another form of a goal is being proved: no further form of that form is tried."""
 
+    def of_two_powers(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof by another form of a goal with two terms, one of which has a curved power."""
+        terms = sp.Add.make_args(goal.expression)
+        curved = any(_is_curved(factor) for term in terms for factor in sp.Mul.make_args(term))
+        return self._transformed(scope, goal, depth) if len(terms) == 2 and curved else None
+
     def _transformed(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by another form of a goal."""
         if self._inside or scope.bound or goal.relation == "Eq" or goal.expression.atoms(*BINDERS):
@@ -53,17 +59,19 @@ class Transforms(Chains, ABC):
         return (inner, inner.scope.count - 1) if inner else None
 
     def _by_logarithm(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of c e^u ≥ A > 0 by L = u + log c − log A ≥ 0, because c e^u = A e^L ≥ A (1 + L)."""
+        """Return a proof of A ≥ B > 0, one of them c e^u, by L = log A − log B ≥ 0: A = B e^L ≥ B (1 + L)."""
         for term in sp.Add.make_args(goal.expression):
             curved = [f for f in sp.Mul.make_args(term) if _is_curved(f)]
             rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f not in curved))
-            other = sp.expand(term - goal.expression)
-            frame = self._positive(scope, [other, rest]) if curved else None
-            form = sp.Add(*map(_log_of, curved)) + sp.log(rest) - sp.log(other)
+            turn = -1 if _is_negative(term) else 1
+            other = sp.expand(turn * (term - goal.expression))
+            frame = self._positive(scope, [other, turn * rest]) if curved else None
+            form = turn * (sp.Add(*map(_log_of, curved)) + sp.log(turn * rest) - _log_of(other))
             shown = frame and self._shown(frame, form, goal, depth)
             known = shown and self.with_known(shown[0], "exp", form)
             if shown and known:
-                return known.around(added(told(other, [shown[1]]), told(other, [known.scope.count - 1])))
+                small = other if turn > 0 else -term
+                return known.around(added(told(small, [shown[1]]), told(small, [known.scope.count - 1])))
         return None
 
     def _without_logarithms(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -150,7 +158,10 @@ class Transforms(Chains, ABC):
         return None
 
     def _by_means(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of Σ c m ≥ C M if Σ c log m = C log M, and Σ c = C by an equation, as m/M ≥ 1 + log(m/M)."""
+        """Return a proof of Σ c m ≥ C M by m/M ≥ 1 + log(m/M), if Σ c log m = C log M and Σ c = C.
+
+        Σ c = C may need an equation among the facts.
+        """
         terms = [sp.Mul.make_args(term) for term in sp.Add.make_args(goal.expression)]
         weights = {s for term in terms for f in term if f.is_Pow and f.base is not sp.E for s in f.exp.free_symbols}
         parts = [_apart(term, weights) for term in terms]
@@ -218,4 +229,4 @@ def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence
     """
     linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
     moving = [u for u, _ in logarithms if u.free_symbols]
-    return linear and bool(moving) and (not rest or any(u.has(sp.exp) for u in moving))
+    return linear and bool(moving) and (not rest or any(u.has(sp.exp, sp.sinh, sp.cosh) for u in moving))

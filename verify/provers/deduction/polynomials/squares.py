@@ -7,7 +7,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import sympy as sp
@@ -189,10 +189,11 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
 
 def _multiples(posed: _Posed, degree: int) -> Iterator[tuple[Any, tuple[sp.Expr, tuple[Fact, ...]]]]:
     """Yield the products of equations and monomials, up to a degree."""
+    places = range(len(posed.real))
     for fact, polynomial in posed.to.equations:
-        for powers in product(range(degree + 1), repeat=len(posed.real)):
-            if sum(powers) + max(map(sum, polynomial)) <= degree:
-                monomial = posed.to.ring({powers: sp.QQ(1)})
+        for more in range(degree - max(map(sum, polynomial)) + 1):
+            for inside in combinations_with_replacement(places, more):
+                monomial = posed.to.ring({tuple(map(inside.count, places)): sp.QQ(1)})
                 yield polynomial * monomial, (posed.to.expression(monomial), (fact,))
 
 
