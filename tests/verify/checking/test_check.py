@@ -215,7 +215,7 @@ def test_clauses_are_proved_only_if_the_rechecker_accepts_the_proof(make_theorem
 
     def refuse(self, clause, stated):
         asked.append((clause["label"], stated["proof"]["kind"]))
-        proved = stated["proof"]["kind"] == "positive" or stated["proof"].get("scope") == "all"
+        proved = stated["proof"]["kind"] in ("positive", "deduction") or stated["proof"].get("scope") == "all"
         return Verdict(None, "for a reason", rejected=True) if proved else Verdict("certified")
 
     monkeypatch.setattr("verify.rechecker.Instance.verdict", refuse)

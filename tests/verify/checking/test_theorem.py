@@ -121,9 +121,9 @@ def test_a_label_that_ids_would_be_taken_apart_by_is_refused(label):
 @pytest.mark.parametrize(
     ("given", "way"),
     [
-        (sp.Gt(x, 0), "True is not a relation .*SymPy decided it .* evaluate=False"),
-        (sp.Lt(x, 0), "False is not a relation .*SymPy decided it .* evaluate=False"),
-        (x == y, r"False is not a relation .*== asks .* write sp.Eq\(left, right, evaluate=False\)"),
+        (sp.Gt(x, 0), r"True is not a relation .*SymPy decided it .* as text, such as relation\("),
+        (sp.Lt(x, 0), r"False is not a relation .*SymPy decided it .* as text, such as relation\("),
+        (x == y, r"False is not a relation .*== asks .* write sp.Eq\(left, right\), or relation\("),
         (x, r"x is not a relation .*; write one, such as sp.Le\(left, right\)"),
     ],
 )
@@ -164,7 +164,7 @@ def test_the_line_of_a_file_is_named(cli, theorem_file):
     path = theorem_file(
         "mine = theorem_of(\n    Inequality(\n        'c',\n        sp.Gt(x, 0),\n    ),\n)\n", header=LINES
     )
-    assert_one_line(cli("check", path, "x=1"), "line 13: clause c: True is not a relation", "evaluate=")
+    assert_one_line(cli("check", path, "x=1"), "line 13: clause c: True is not a relation", "relation(")
 
 
 LINES = """import sympy as sp

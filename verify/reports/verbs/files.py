@@ -157,16 +157,19 @@ def export(
     ...     verify.export("x**2 + 1 >= 2*x", to="rocq", out=folder).clauses[0].exported
     'proof'
     """
+    from verify.budget import proving
     from verify.formal.export import export as exported
     from verify.reports.formats.manuscripts import manuscript
     from verify.reports.simulate import make_folder
     from verify.reports.verbs.given import loaded_theorem
+    from verify.search.limits import PROVE
 
     if to not in ("rocq", "latex"):
         raise InputError("--to", to, "must be rocq or latex")
     loaded = loaded_theorem(theorem)
     make_folder(Path(out))
-    result = exported(loaded, seconds=seconds) if to == "rocq" else manuscript(loaded, seconds=seconds)
+    with proving(PROVE.work):
+        result = exported(loaded, seconds=seconds) if to == "rocq" else manuscript(loaded, seconds=seconds)
     result.write(Path(out))
     return result
 

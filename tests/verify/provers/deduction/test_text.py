@@ -197,6 +197,7 @@ BY_RULE = {
     "Sum(k, (k, 1, n)) == n*(n + 1)/2 for integer n >= 0": "induction",
     "2*x/pi <= sin(x) if x <= pi/2 for x >= 0": "concave",
     "7 < exp(2)": "number",
+    "exp(x)*cos(x) <= 1.56 for 0 <= x <= 1": "box",
     "abs(x) < 4 if x == 3": "replace",
     "atan(x) < pi/2": "known",
 }

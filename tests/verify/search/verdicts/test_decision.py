@@ -90,5 +90,12 @@ def test_a_proof_is_looked_for_once_and_accepted_by_the_rechecker_alone(monkeypa
         return {"kind": "forged"}
 
     monkeypatch.setattr("verify.claims.inequality.Inequality.prove", forged)
+    monkeypatch.setattr("verify.claims.inequality.Inequality.prove_otherwise", lambda *_, **__: None)
     assert not judged.prove("claim", HERE, in_time())
     assert not judged.prove("claim", HERE, in_time()) and asked == [1]
+
+
+def test_a_refused_proof_is_followed_by_one_by_another_way(monkeypatch):
+    monkeypatch.setattr("verify.claims.inequality.Inequality.prove", lambda *_, **__: {"kind": "forged"})
+    assert judge(sp.Ge(w**2, 0, evaluate=False)).prove("claim", HERE, in_time())
+    assert not judge(sp.Ge(w, 7, evaluate=False)).prove("claim", HERE, in_time())
