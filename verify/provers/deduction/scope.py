@@ -4,11 +4,12 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The knowledge at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
+from typing import TypeVar
 
 import sympy as sp
 
@@ -30,6 +31,8 @@ from verify.provers.deduction.facts import (
 )
 from verify.provers.deduction.limits import PROGRAM
 
+Found = TypeVar("Found")
+
 
 class SpentError(Exception):
     """There is no work left."""
@@ -48,6 +51,17 @@ class Work:
         self.left -= amount
         if self.left < 0:
             raise SpentError
+
+    def a_part(self, find: Callable[[], Found | None]) -> Found | None:
+        """Return what a search finds with at most a fifth of the work that is left; None if that is spent."""
+        before, part = self.left, self.left // 5
+        self.left = part
+        try:
+            return find()
+        except SpentError:
+            return None
+        finally:
+            self.left = before - part + max(self.left, 0)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
             lambda: self._with_instances(scope, goal),
             lambda: self._by_constants(scope, goal),
         ]
-        ways += [lambda: self.of_two_powers(scope, goal, depth - 1)] if depth else []
+        ways += [lambda: self.work.a_part(lambda: self.of_two_powers(scope, goal, depth - 1))] if depth else []
         programs: list[Callable[[], Tree | None]] = [lambda: squares(scope, goal)]
         programs += [lambda: squares(scope, goal, multiplied=True)] if depth == SEARCH.depth else []
         ways += [*programs, *linear] if len(goal.expression.free_symbols) > PROGRAM.few else [*linear, *programs]

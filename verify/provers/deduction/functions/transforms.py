@@ -59,19 +59,19 @@ class Transforms(Chains, ABC):
         return (inner, inner.scope.count - 1) if inner else None
 
     def _by_logarithm(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of A ≥ B > 0, one of them c e^u, by L = log A − log B ≥ 0: A = B e^L ≥ B (1 + L)."""
+        """Return a proof of A ≥ B > 0, one of them c e^u, by L = log A − log B ≥ 0: A ≥ B (1 + L)."""
         for term in sp.Add.make_args(goal.expression):
             curved = [f for f in sp.Mul.make_args(term) if _is_curved(f)]
             rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f not in curved))
             turn = -1 if _is_negative(term) else 1
             other = sp.expand(turn * (term - goal.expression))
             frame = self._positive(scope, [other, turn * rest]) if curved else None
-            form = turn * (sp.Add(*map(_log_of, curved)) + sp.log(turn * rest) - _log_of(other))
-            shown = frame and self._shown(frame, form, goal, depth)
-            known = shown and self.with_known(shown[0], "exp", form)
+            logs = [sp.Add(*map(_log_of, curved)) + sp.log(turn * rest), _log_of(other)][::turn]
+            shown = frame and self._shown(frame, logs[0] - logs[1], goal, depth)
+            known = shown and self.with_known(shown[0], "exp_from", *logs)
             if shown and known:
                 small = other if turn > 0 else -term
-                return known.around(added(told(small, [shown[1]]), told(small, [known.scope.count - 1])))
+                return known.around(added(told(small, [shown[1]]), told(_ONE, [known.scope.count - 1])))
         return None
 
     def _without_logarithms(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
