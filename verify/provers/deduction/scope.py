@@ -53,7 +53,7 @@ class Work:
             raise SpentError
 
     def a_part(self, find: Callable[[], Found | None]) -> Found | None:
-        """Return what a search finds with at most a fifth of the work that is left; None if that is spent."""
+        """Return the result of a search that may take a fifth of the work that is left; None if that is spent."""
         before, part = self.left, self.left // 5
         self.left = part
         try:
@@ -128,8 +128,9 @@ class Scope:
         """Whether the re-check sees by itself that a quotient in atoms is ≥ 0, or > 0 if `strict`."""
         try:
             above, below = sp.fraction(sp.together(expression))
-            if not strict and self._at_least(sp.expand(above), strict=False):
-                return self._turned(below) == 1
+            turned = (t for t in (1, -1) if not strict and self._at_least(sp.expand(t * above), strict=False))
+            if (turn := next(turned, None)) is not None:
+                return self._turned(below) == turn
             return above != 0 and self._turned(above) * self._turned(below) == 1
         except (NoAtomError, sp.PolynomialError):
             return False

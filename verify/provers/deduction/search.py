@@ -27,6 +27,7 @@ from verify.provers.deduction.counting.floors import Floors
 from verify.provers.deduction.counting.inductions import Inductions
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
 from verify.provers.deduction.functions.boxes import Boxes
+from verify.provers.deduction.functions.tangents import Tangents
 from verify.provers.deduction.functions.transforms import Transforms
 from verify.provers.deduction.identities.angles import Angles
 from verify.provers.deduction.identities.roots import Roots
@@ -37,7 +38,7 @@ from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.values import bound_of
 
 
-class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
+class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, Boxes):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -184,6 +185,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms, Boxes):
             lambda: self._by_floors(scope, goal),
             lambda: means(scope, goal),
             lambda: self._by_means(scope, goal),
+            lambda: self.by_tangents(scope, goal),
         ]
         counts = depth > 0 and goal.expression.has(*SERIES, sp.factorial, sp.binomial)
         roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]

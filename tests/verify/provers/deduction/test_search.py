@@ -19,6 +19,7 @@ CIRTOAJE = "3*(x**3*y + y**3*z + z**3*x) <= (x**2 + y**2 + z**2)**2"
 TRIANGLE = "x**2*y*(x - y) + y**2*z*(y - z) + z**2*x*(z - x)"
 VARIANCE = "p*u**2 + q*v**2 + (1 - p - q)*w**2 - (p*u + q*v + (1 - p - q)*w)**2"
 HELLINGER = "((sqrt(p) - sqrt(q))**2 + (sqrt(1 - p) - sqrt(1 - q))**2)"
+ENTROPY = "p*log(p/q) + (1 - p)*log((1 - p)/(1 - q))"
 NESBITT = "x/(y + z) + y/(z + x) + z/(x + y)"
 
 
@@ -130,6 +131,22 @@ def accepted(line, proof):
         "x*y*z <= 1/(3*sqrt(3)) if x**2 + y**2 + z**2 == 1",
         "x + y <= 2 if x**3 + y**3 == 2 for x >= 0, y >= 0",
         "3*sin(x) + 4*cos(x) <= 5.01",
+        # Tangents of logarithms at one point.
+        "a*log(a/b) + c*log(c/d) >= (a + c)*log((a + c)/(b + d)) for a, b, c, d > 0",
+        f"p*x + (1 - p)*y <= log(q*exp(x) + (1 - q)*exp(y)) + {ENTROPY} for 0 < p < 1, 0 < q < 1",
+        "p*log(p/a) + q*log(q/b) + (1-p-q)*log((1-p-q)/(1-a-b)) >= 0 if p + q < 1, a + b < 1 for p, q, a, b > 0",
+        # Logarithms of both sides.
+        "x**(1/x) <= exp(1/E) for x > 0",
+        "exp(-l*t + l**2*s**2/2) >= exp(-t**2/(2*s**2)) for s > 0",
+        "exp(-n*e**2/(v + b*e)) <= d if n >= (v + b*e)*log(1/d)/e**2 for e, v, b > 0, 0 < d < 1, integer n >= 1",
+        "abs(x) - log(2) <= log(cosh(x))",
+        "sqrt(T*log(N)/2) <= log(N)/eta + eta*T/8 for N > 1, T, eta > 0",
+        # Divisors whose signs the facts show, products by a sign, and facts that are the claim.
+        "abs(1 - 2*s/(L + m)) <= (L - m)/(L + m) for 0 < m <= s, s <= L",
+        "Min(r*A, Max(1 - e, Min(r, 1 + e))*A) <= (1 + e)*A for A >= 0, r > 0, 0 < e < 1",
+        "tanh(x + 0.044715*x**3) <= 1",
+        "a <= c if a < b, b < c",
+        "x <= (1 - m/L)**t along x -> (1 - m/L)*x from 1 for m, L > 0",
         # Choices, factorials and binomials.
         "abs(x + y)**3 <= 4*(abs(x)**3 + abs(y)**3)",
         "n*log(n) - n <= log(factorial(n)) for integer n >= 1",
@@ -226,6 +243,18 @@ def test_a_harder_one_is_deduced_with_more_work(line):
         "64*x/100 <= sin(x) if x <= pi/2 for x >= 0",
         "-0.2784 <= x/(1 + exp(-x))",
         "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 < t < 2",
+        "x*y <= x**p/p + y**q/q if 1/p + 1/q == 1/2 for p > 1, q > 1, x > 0, y > 0",
+        "exp(x)*cos(x) <= 1.55 for 0 <= x <= 1",
+        "3*x + 4*y <= 4.99 if x**2 + y**2 == 1",
+        "3*x + 4*y < 5 if x**2 + y**2 == 1",
+        "sin(x) + cos(x) <= 1.41",
+        "a*log(a/b) + c*log(c/d) > (a + c)*log((a + c)/(b + d)) for a, b, c, d > 0",
+        f"{ENTROPY} > 0 for 0 < p < 1, 0 < q < 1",
+        "x**(1/x) <= exp(1/E) - 1/100 for x > 0",
+        "binomial(n, 2) <= n**2/2 - 1/4 for integer n >= 0",
+        "log(factorial(n)) <= n*log(n) - 1 for integer n >= 1",
+        "Min(r*A, Max(1 - e, Min(r, 1 + e))*A) <= (1 + e)*A for r > 0, 0 < e < 1",
+        "abs(1 - 2*s/(L + m)) <= (L - m)/(L + m) for 0 < m <= s, s <= 2*L",
         # No value at 0.
         "log(x) <= x for x >= 0",
         "0 <= 1/x for x >= 0",

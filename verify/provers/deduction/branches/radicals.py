@@ -31,7 +31,7 @@ class Radicals(Segments, ABC):
         if (tree := self._ordered(scope, goal, roots)) is not None:
             return tree
         kinds = {self.atoms.keys.get(s, ("root",))[0] for s in parts[0].free_symbols}
-        if not depth or not kinds <= {"root", "sin", "cos"}:
+        if not depth or not kinds <= {"root", "sin", "cos", "log", "exp"}:
             return None
         above = Goal(self.atoms.back(parts[0]), goal.relation)
         inner = scope.with_fact(above.expression, goal.relation)

@@ -72,9 +72,11 @@ class Boxes(Segments, ABC):
         """
         self.work.spend(1)
         left[0] -= 1
+        if left[0] < 0:
+            raise _TooManyError
         if is_positive_in_balls(expression, {s.name: Enclosure(*ends) for s, ends in box.items()}):
             return None
-        if left[0] <= 0 or depth >= BOX.depth * len(box):
+        if depth >= BOX.depth * len(box):
             raise _TooManyError
         symbol = [*box][depth % len(box)]
         low, high = box[symbol]
