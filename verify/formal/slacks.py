@@ -87,7 +87,7 @@ class Slacks:
     def values_here(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
         """Return nodes that are already written in slacks as quotients whose divisors have one sign."""
 
-        def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
+        def valued(units: dict[Exponent, Fraction]) -> tuple[Quotients, list[Quotient]]:
             field = Quotients(self.clause.given.effort, self.sign, admit_positive, units)
             return field, evaluate(self.clause.given.terms, nodes, field)
 
@@ -347,7 +347,8 @@ def _atom_text(field: Quotients, atom: Atom, texts: Mapping[Name, str]) -> str:
         return texts[atom[1]]
     if atom[0] != "exp":
         raise NotSaidError(f"a proof that computes with {atom[1]}")
-    exponent = Quotient({atom[1]: 1}, field.units[atom], atom[2])
+    unit = field.units[atom]
+    exponent = Quotient({atom[1]: unit.numerator}, unit.denominator, atom[2])
     return f"exp ({quotient(field, exponent, texts)})"
 
 

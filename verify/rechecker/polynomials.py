@@ -142,7 +142,8 @@ class Quotients(Field[Quotient]):
     def exp(self, value: Quotient) -> Quotient:
         """Return exp(Σ r_i g_i) as a product of powers of atoms exp(u_i g_i), positive where g_i is real.
 
-        The unit u_i is the largest number of which all factors r_i of g_i so far are multiples.
+        All factors r_i of g_i so far are multiples of the unit u_i, which is the inverse of an integer unless a
+        numerator is too large for a power.
         """
         result = self.number(Fraction(1))
         divisors = [key for factor, _ in value.factors for key in self.factors[factor]]
@@ -151,7 +152,8 @@ class Quotients(Field[Quotient]):
         for mono, coefficient in sorted(value.numerator.items()):
             key: Exponent = ("exp", mono, value.factors)
             share = Fraction(coefficient, value.number)
-            unit = self.units.setdefault(key, abs(share))
+            small = abs(share.numerator) <= LARGEST_POWER
+            unit = self.units.setdefault(key, Fraction(1, share.denominator) if small else abs(share))
             if (share / unit).denominator > 1:
                 above = gcd(unit.numerator * share.denominator, share.numerator * unit.denominator)
                 self.units[key] = Fraction(above, unit.denominator * share.denominator)

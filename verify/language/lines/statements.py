@@ -103,7 +103,7 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     ----------
     text
         One comparison of at most 2000 characters, in the language of a line.
-    symbols
+    *symbols
         The symbols that it may use.
 
     Returns

@@ -53,6 +53,18 @@ def told(factor: sp.Expr, places: Sequence[int] = (), root: sp.Expr | None = Non
     return [data_of(factor), list(places), None if root is None else data_of(root)]
 
 
+def by_equation(scope: Scope, expression: sp.Expr) -> list[tuple[sp.Expr, list[int]]] | None:
+    """Return an expression as a multiple of a fact that is an equation, [] for 0; None if it is neither."""
+    if sp.simplify(expression) == 0:
+        return []
+    for fact in scope.facts:
+        if fact.relation == "Eq" and fact.expression is not None:
+            factor = sp.cancel(expression / fact.expression)
+            if sp.numer(factor).is_number:
+                return [(factor, [fact.place])]
+    return None
+
+
 def added(*terms: list[Any]) -> Tree:
     """Return the proof of a goal that is a sum of terms."""
     return {"rule": "sum", "times": ["Integer", "1"], "terms": list(terms)}

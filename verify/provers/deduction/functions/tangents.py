@@ -9,15 +9,19 @@ If Σ w_i log u_i has a further term −W log v with W = Σ w_i, then Σ w_i (lo
 """
 
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import sympy as sp
 
 from verify.provers.deduction.account.record import told as noted
 from verify.provers.deduction.facts import Goal, Tree
-from verify.provers.deduction.functions.lemmas import Frame, Lemmas, added, told
+from verify.provers.deduction.functions.lemmas import Frame, Lemmas, added, by_equation, told
 from verify.provers.deduction.limits import TRANSFORM
 from verify.provers.deduction.scope import Scope
+
+Logs: TypeAlias = list[tuple[sp.Expr, sp.Expr]]
+"""Weights of logarithms, and the logarithms' arguments."""
 
 
 class Tangents(Lemmas, ABC):
@@ -29,30 +33,32 @@ class Tangents(Lemmas, ABC):
         parts = None if goal.strict or goal.relation == "Eq" else _weighted(goal.expression)
         if parts is None or not 1 < len(parts[0]) <= TRANSFORM.factors:
             return None
-        for logs, point in _points(*parts):
-            rest = sp.expand(sp.powsimp(sum(w * (1 - point / u) for w, u in logs) + _left(parts[1], logs)))
-            tree = self._at(scope, logs, point, Goal(rest, goal.relation))
-            if tree is not None:
-                return tree
-        return None
+        weights, rest = parts
+        found = (self._at(scope, goal, *point) for point in _points(scope, weights, rest))
+        return next((tree for tree in found if tree is not None), None)
 
-    def _at(self, scope: Scope, logs: list[tuple[sp.Expr, sp.Expr]], point: sp.Expr, rest: Goal) -> Tree | None:
-        """Return the proof by the tangents at a point, if the rest is shown shortly."""
+    def _at(
+        self, scope: Scope, goal: Goal, point: sp.Expr, logs: Logs, left: sp.Expr, terms: Sequence[Any]
+    ) -> Tree | None:
+        """Return the proof by the tangents at a point, if the rest is shown shortly; `terms` are multiples of facts."""
+        rest = Goal(sp.expand(sp.powsimp(sum(w * (1 - point / u) for w, u in logs) + left)), goal.relation)
         if not self._is_plausible(scope, rest):
             return None
-        frame: Frame | None = Frame(scope)
-        terms = []
+        frame, tangents = self.with_sign(Frame(scope), point), list[Any]()
         for weight, u in logs:
             frame = frame and self.with_sign(frame, weight, "Ge")
             frame = frame and self.with_sign(frame, u)
-            frame = frame and self.with_sign(frame, point)
             frame = frame and self.with_known(frame, "log_from", point, u)
             if frame is None:
                 return None
-            terms.append(told(weight, [frame.scope.count - 1]))
-        proof = self.short(frame.scope, rest)
-        inner = proof and frame and frame.with_lemma(rest.expression, rest.relation, proof)
-        return inner and inner.around(added(*terms, told(sp.Integer(1), [inner.scope.count - 1])))
+            tangents.append(told(weight, [frame.scope.count - 1]))
+        if frame and point.is_Pow and (frame := self.with_known(frame, "product", 1 / point, point)) is not None:
+            # The re-check may take log(1/v) and log v as two atoms.
+            tangents.append(told(-sp.Add(*(weight for weight, _ in logs)), [frame.scope.count - 1]))
+        if frame is None or (proof := self.short(frame.scope, rest)) is None:
+            return None
+        inner = frame.with_lemma(rest.expression, rest.relation, proof)
+        return inner and inner.around(added(*tangents, *terms, told(sp.Integer(1), [inner.scope.count - 1])))
 
 
 def _weighted(expression: sp.Expr) -> tuple[dict[sp.Expr, sp.Expr], sp.Expr] | None:
@@ -62,7 +68,7 @@ def _weighted(expression: sp.Expr) -> tuple[dict[sp.Expr, sp.Expr], sp.Expr] | N
         logs = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.log)]
         if not logs and not term.has(sp.log):
             rest += term
-        elif len(logs) == 1 and not (term / logs[0]).has(sp.log) and logs[0].args[0].free_symbols:
+        elif len(logs) == 1 and not (term / logs[0]).has(sp.log):
             u = logs[0].args[0]
             weights[u] = sp.expand(weights.get(u, 0) + term / logs[0])
         else:
@@ -70,17 +76,26 @@ def _weighted(expression: sp.Expr) -> tuple[dict[sp.Expr, sp.Expr], sp.Expr] | N
     return weights, rest
 
 
-def _points(weights: dict[sp.Expr, sp.Expr], rest: sp.Expr) -> Iterator[tuple[list[tuple[sp.Expr, sp.Expr]], sp.Expr]]:
-    """Yield the logarithms with their weights, and a point: 1, or that of a logarithm with the sum of the weights."""
+def _points(
+    scope: Scope, weights: dict[sp.Expr, sp.Expr], rest: sp.Expr
+) -> Iterator[tuple[sp.Expr, Logs, sp.Expr, list[Any]]]:
+    """Yield points, each with the other logarithms, the rest, and a multiple of an equation among the facts.
+
+    A point is v or 1/v for a logarithm log v with the sum W of the other weights, or −W, perhaps by the equation; or 1.
+    """
     for v, weight in weights.items():
         others = [(w, u) for u, w in weights.items() if u != v]
-        turn = next((turn for turn in (-1, 1) if sp.expand(sum(w for w, _ in others) - turn * weight) == 0), 0)
-        if turn:
-            yield _folded(others, rest), v if turn < 0 else 1 / v
-    yield [(w, u) for u, w in weights.items()], sp.Integer(1)
+        for turn in (-1, 1):
+            equal = by_equation(scope, sp.expand(sum(w for w, _ in others) - turn * weight))
+            if equal is not None:
+                logs = _folded(others, rest)
+                more = [told(-turn * factor * sp.log(v), places) for factor, places in equal]
+                yield v if turn < 0 else sp.Pow(v, -1), logs, _left(rest, logs), more
+    logs = [(w, u) for u, w in weights.items()]
+    yield sp.Integer(1), logs, rest, []
 
 
-def _folded(logs: list[tuple[sp.Expr, sp.Expr]], rest: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
+def _folded(logs: Logs, rest: sp.Expr) -> Logs:
     """Return the logarithms with those terms w x of the rest in them that have the weight w of one of them."""
     inside = set[sp.Symbol]().union(*(w.free_symbols | u.free_symbols for w, u in logs))
     found = list(logs)
@@ -94,7 +109,7 @@ def _folded(logs: list[tuple[sp.Expr, sp.Expr]], rest: sp.Expr) -> list[tuple[sp
     return found
 
 
-def _left(rest: sp.Expr, logs: list[tuple[sp.Expr, sp.Expr]]) -> sp.Expr:
+def _left(rest: sp.Expr, logs: Logs) -> sp.Expr:
     """Return the rest without the terms that `_folded` put into logarithms."""
     for w, u in logs:
         for factor in sp.Mul.make_args(u):

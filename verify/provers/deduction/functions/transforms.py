@@ -14,7 +14,7 @@ import sympy as sp
 from verify.language.heads.scopes import BINDERS
 from verify.provers.deduction.facts import Goal, Tree
 from verify.provers.deduction.functions.chains import Chains
-from verify.provers.deduction.functions.lemmas import Frame, added, told
+from verify.provers.deduction.functions.lemmas import Frame, added, by_equation, told
 from verify.provers.deduction.limits import TRANSFORM
 from verify.provers.deduction.scope import Scope
 
@@ -28,10 +28,15 @@ class Transforms(Chains, ABC):
     """Whether another form of a goal is being proved: no further form of that form is tried."""
 
     def of_two_powers(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by another form of a goal with two terms, one of which has a curved power."""
+        """Return a proof by another form of a goal with two terms, one of which has a curved power, or one to an n."""
         terms = sp.Add.make_args(goal.expression)
-        curved = any(_is_curved(factor) for term in terms for factor in sp.Mul.make_args(term))
-        return self._transformed(scope, goal, depth) if len(terms) == 2 and curved else None
+        factors = [factor for term in terms for factor in sp.Mul.make_args(term)]
+        raised = any(f.is_Pow and f.base is not sp.E and f.exp.free_symbols for f in factors)
+        return (
+            self._transformed(scope, goal, depth)
+            if len(terms) == 2 and (raised or any(map(_is_curved, factors)))
+            else None
+        )
 
     def _transformed(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by another form of a goal."""
@@ -43,6 +48,7 @@ class Transforms(Chains, ABC):
                 self._without_logarithms,
                 self._by_logarithm,
                 self._by_root,
+                self._by_base,
                 self._by_larger_power,
             ]
             return next((tree for way in ways if (tree := way(scope, goal, depth)) is not None), None)
@@ -142,6 +148,22 @@ class Transforms(Chains, ABC):
                 return shown[0].around(added(told(small / other * quotient, [shown[1]])))
         return None
 
+    def _by_base(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of c (e^g − u^n) ≥ 0 by e^(g/n) ≥ u ≥ 0, for an integer n."""
+        powers = [p for p in goal.expression.atoms(sp.Pow) if p.base is not sp.E and p.exp.is_integer]
+        for power in sorted((p for p in powers if p.exp.free_symbols), key=sp.default_sort_key):
+            share: sp.Expr = sp.Mul(-1, goal.expression.coeff(power))
+            larger = sp.cancel((goal.expression + share * power) / share) if share != 0 else None
+            frame = self.with_sign(Frame(scope), power.base, "Ge") if isinstance(larger, sp.exp) else None
+            if larger is None or frame is None:
+                continue
+            base: sp.Expr = sp.exp(sp.expand(larger.args[0] / power.exp))
+            shown = self._shown(frame, sp.Add(base, -power.base), Goal(power, "Ge"), depth)
+            known = shown and self.with_known(shown[0], "rises", base, power.base, power.exp)
+            if known and not goal.strict and self._is_seen(known.scope, share, "nonnegative"):
+                return known.around(added(told(share, [known.scope.count - 1])))
+        return None
+
     def _by_larger_power(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of A − c u^n ≥ 0 by u^n ≤ e^(n (u − 1)) and A − c e^(n (u − 1)) ≥ 0."""
         powers = [p for p in goal.expression.atoms(sp.Pow) if p.base.free_symbols and p.exp.free_symbols]
@@ -173,7 +195,7 @@ class Transforms(Chains, ABC):
         log = sp.Add(*map(_log_of, least))
         if sp.simplify(sp.Add(*logs) - total * log) != 0:
             return None
-        rest = self._by_equation(scope, sp.Add(*(c for c, _ in large)) - total)
+        rest = by_equation(scope, sp.Add(*(c for c, _ in large)) - total)
         unseen = [c for c, _ in large if not self._is_seen(scope, c, "nonnegative")]
         frame = None if rest is None else self._positive(scope, unseen)
         found = [told(factor * sp.Mul(*least) * (1 - log), places) for factor, places in rest or []]
@@ -183,17 +205,6 @@ class Transforms(Chains, ABC):
                 return None
             frame, found = split[0], [*found, *split[1]]
         return frame and frame.around(added(*found))
-
-    def _by_equation(self, scope: Scope, expression: sp.Expr) -> list[tuple[sp.Expr, list[int]]] | None:
-        """Return an expression as a multiple of a fact that is an equation, [] for 0; None if it is neither."""
-        if sp.simplify(expression) == 0:
-            return []
-        for fact in scope.facts:
-            if fact.relation == "Eq" and fact.expression is not None:
-                factor = sp.cancel(expression / fact.expression)
-                if sp.numer(factor).is_number:
-                    return [(factor, [fact.place])]
-        return None
 
 
 def _apart(factors: Sequence[sp.Expr], weights: set[sp.Symbol]) -> tuple[sp.Expr, list[sp.Expr]]:
