@@ -32,10 +32,13 @@ from verify.provers.proof_data import margin_proof, point_proof
 _DETAILS = {
     "constant": "numbers alone, for all parameters",
     "deduction": "deduced, for all parameters",
+    "squares": "a square and no negative coefficient over the bounds, for all parameters",
+    "cases": "squares and no negative coefficient, in cases, for all parameters",
+    "logarithms": "bounds of logarithms, for all parameters",
 }
 """Details of proofs for all parameters, by the kind of the proof."""
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
-"""The detail of proofs of any other kind."""
+"""The detail of proofs of kind "positive"."""
 _TOO_LATE = "the time for a proof for all parameters ran out"
 
 

@@ -109,7 +109,9 @@ def _block(lines: Sequence[str]) -> list[str]:
 def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
     """Prove that a positive multiple of the goal is an explicit sum of products of facts."""
     powers = (part for part in parts_of(scope.clause.resolved(goal.of)) if part[0] == "exp")
-    if not tree["terms"] and any(not isinstance(from_data(part), sp.exp) and from_data(part[1]).has(sp.log) for part in powers):
+    if not tree["terms"] and any(
+        not isinstance(from_data(part), sp.exp) and from_data(part[1]).has(sp.log) for part in powers
+    ):
         raise NotSaidError("a proof with an exponential of a logarithm that is a power")
     kept, zeros, lines = list[str](), list[str](), list[str]()
     for factor, used, root in tree["terms"]:

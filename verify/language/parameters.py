@@ -96,7 +96,8 @@ class Parameter:
         for name in ("minimum", "above", "maximum", "below"):
             end = getattr(self, name)
             if end is not None and (isinstance(end, bool) or not isinstance(end, int | Fraction)):
-                raise TheoremError(f"parameter {self.name}: {name} = {end!r} is no int and no Fraction")
+                way = "write an int or a Fraction, such as Fraction(1, 2)"
+                raise TheoremError(f"parameter {self.name}: {name} = {end!r} is a {type(end).__name__}; {way}")
         for one, other in (("minimum", "above"), ("maximum", "below")):
             if None not in (getattr(self, one), getattr(self, other)):
                 raise TheoremError(f"parameter {self.name}: has {one} and {other}; give one of them")

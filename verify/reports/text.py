@@ -224,7 +224,9 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         for clause in of_role:
             how = result.how(clause)
             by = f" by {how}" if how not in ("", "argument", "rocq") else ""
-            lines.append(f"  {clause.for_all_parameters.text()}{by}  {clause.label}: {clause.claim}")
+            is_refuted = result.refuted is not None and result.refuted.label == clause.label
+            standing = "refuted" if is_refuted else f"{clause.for_all_parameters.text()}{by}"
+            lines.append(f"  {standing}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
             lines += [f"      {name}: {text}" for name, text in result.formal_texts.get(clause.label, {}).items()]

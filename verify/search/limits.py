@@ -110,6 +110,8 @@ class NecessityLimits:
 
     # Default seconds of search for each hypothesis.
     seconds: float = 60
+    # Maximum seconds of search for a hypothesis without which an argument establishes the claims.
+    beside_argument: float = 5
     # Maximum seconds of one check on the way; a clause not decided by then is no violation.
     check_seconds: float = 10
     # Minimum seconds of a check or search, granted even after the deadline.

@@ -189,14 +189,16 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except OutOfTimeError as error:
         label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
-        # The search may take all the time left. After a violation, the rest is spent on approaching the hypothesis.
+        # After a violation, the rest of the time is spent on approaching the hypothesis. An argument leaves little for
+        # the search, whose certified violation would count for more than prose.
+        argued = argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1))
         left = max(deadline - time.monotonic(), 1.0)
+        left = left if argued is None else min(left, NECESSITY.beside_argument)
         label, violation, searched = _searched(theorem, statement, hypothesis, left, seed)
         effort = ", ".join(filter(None, (effort, searched)))
+        if violation is None and argued is not None:
+            return _redundant(shown, *argued), False
     if violation is None:
-        # Arguments come after the search: prose is weaker evidence than a certified violation.
-        if proof := argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
-            return _redundant(shown, *proof), False
         return Need(*shown, "undecided", f"no violation found: {effort}"), False
     approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
     stopped = False

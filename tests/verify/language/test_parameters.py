@@ -175,9 +175,9 @@ def test_a_domain_has_an_upper_end():
         ("integer", {"above": 0, "below": 1}, "no value is > 0 and < 1"),
         ("integer", {"minimum": Fraction(1, 3), "maximum": Fraction(2, 3)}, "no value is >= 1/3 and <= 2/3"),
         ("integer", {"minimum": Fraction(1, 2), "below": 1}, "no value is >= 1/2 and < 1"),
-        ("real", {"maximum": "1/2"}, "maximum = '1/2' is no int and no Fraction"),
-        ("real", {"minimum": True}, "minimum = True is no int and no Fraction"),
-        ("real", {"below": float("inf")}, "below = inf is no int and no Fraction"),
+        ("real", {"maximum": "1/2"}, "maximum = '1/2' is a str; write an int or a Fraction"),
+        ("real", {"minimum": True}, "minimum = True is a bool; write an int or a Fraction"),
+        ("real", {"below": float("inf")}, "below = inf is a float; write an int or a Fraction"),
         ("complex", {}, "'complex' is not a kind; it is one of integer, rational, real, rationals, word"),
     ],
 )

@@ -69,7 +69,7 @@ CONSTANTS: Mapping[str, tuple[Any, str]] = {
 }
 FORMS: Mapping[str, str] = {
     "CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]": "a statement, for all values in the domains",
-    "x <= y": "a claim: <, <=, >, >= or ==, a chain such as 0 <= x < y, or several joined by `and`",
+    "x <= y": "a claim: <, <=, >, >= (≤, ≥) or ==, a chain such as 0 <= x < y, or several joined by `and`",
     "along x -> f from a, y -> g from b": (
         "x and y after t steps from a and b, for t = 0, 1, 2, ...; each step uses the values before it, and may use t"
     ),

@@ -7,6 +7,8 @@ The text is parsed by `ast`, and each node is either in a table here or refused,
 """
 
 import ast
+import keyword
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,6 +53,19 @@ _INSTEAD: Mapping[type[ast.AST], str] = {
 }
 
 
+_OPERATORS = ("and", "or", "not", "if", "else", "in", "is", "True", "False", "None")
+"""Words of Python that are no mistaken names."""
+_REMEDIES: Mapping[str, str] = {
+    r"(?<![<>=!])=(?!=)": "equality is written ==",
+    r"\b(where|such|all|every|when|with|given|subject)\b": "hypotheses follow `if`, and domains `for`",
+    r"(?<![\w.])\d+(\.\d*)?[A-Za-z(]": "a product is written 2*x",
+    r"\|": "an absolute value is written abs(x); norms and vectors are outside the language",
+    r"[{}\\]": "formulas are written as in Python, such as x_1**2/(1 + y)",
+    r"!": "a factorial is written factorial(n)",
+}
+"""Common mistakes as patterns, each with the way to write it."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of a line: its text, and the column at which it begins, counted from 1; errors name what the line is."""
@@ -68,7 +83,8 @@ class Part:
             tree = ast.parse(f"({self.text})", mode="eval").body
         except SyntaxError as error:
             shift = min(max((error.offset or 2) - 2, 0), len(self.text) - 1)
-            raise InputError(self.name, self.line, f"column {self.column + shift}: {error.msg}") from None
+            said = "; ".join(filter(None, (error.msg, _remedy(self.text))))
+            raise InputError(self.name, self.line, f"column {self.column + shift}: {said}") from None
         except (ValueError, RecursionError, MemoryError):
             raise self.error(None, "it cannot be parsed") from None
         if _depth(tree) > _DEEPEST:
@@ -95,6 +111,14 @@ class Part:
     def source(self, node: ast.expr) -> str:
         """Return a node's source text."""
         return ast.get_source_segment(f"({self.text})", node) or ""
+
+
+def _remedy(text: str) -> str:
+    """Return the way to write a text that is no expression, if it has a common mistake; else ""."""
+    names = [word for word in re.findall(r"[A-Za-z]+", text) if keyword.iskeyword(word) and word not in _OPERATORS]
+    if names:
+        return f"{names[0]} is a word of Python and cannot be a name: write {names[0]}_"
+    return next((way for pattern, way in _REMEDIES.items() if re.search(pattern, text)), "")
 
 
 def _depth(tree: ast.AST) -> int:

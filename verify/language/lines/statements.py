@@ -44,9 +44,13 @@ class Line:
     states: Mapping[sp.Symbol, sp.Expr]
 
 
+_WRITTEN = {"≤": "<=", "≥": ">=", "−": "-", "·": "*", "²": "**2", "³": "**3"}
+"""Signs of mathematics that are read, each as it is written in Python."""
+
+
 def is_line(text: str) -> bool:
     """Whether a text is a statement in a line, and no id or file: these have no sign of comparison."""
-    return any(sign in text for sign in "<>=")
+    return any(sign in text for sign in "<>=≤≥")
 
 
 def read_line(line: str) -> Line:
@@ -73,6 +77,7 @@ def read_line(line: str) -> Line:
     >>> read_line("2*x*y <= x**2 + y**2 for x > 0").parameters[0].requirement
     'must be a number (such as 3, 0.25, 1e-3 or 1/500) > 0'
     """
+    line = _plain(line)
     _refuse_long(line, "statement")
     parts = _parts(line)
     rules = list(_rules(parts["along"])) if "along" in parts else []
@@ -86,6 +91,13 @@ def read_line(line: str) -> Line:
         tuple(relations(parts["claim"], symbols | states)),
         _iterated(rules, symbols, states),
     )
+
+
+def _plain(line: str) -> str:
+    """Return a line with signs of mathematics as they are written in Python."""
+    for sign, plain in _WRITTEN.items():
+        line = line.replace(sign, plain)
+    return line
 
 
 def _refuse_long(line: str, name: str) -> None:
@@ -126,6 +138,7 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("relation", text, "must be text, such as 'x <= x + 1'")
+    text = _plain(text)
     _refuse_long(text, "relation")
     named = {symbol.name: symbol for symbol in symbols if isinstance(symbol, sp.Symbol)}  # pyright: ignore[reportUnnecessaryIsInstance]
     if other := [symbol for symbol in symbols if symbol not in named.values()]:

@@ -51,6 +51,12 @@ def test_python_names_of_functions_are_read():
     assert read_line("arctan(x) <= 2 + ln(2)").claims == read_line("atan(x) <= 2 + log(2)").claims
 
 
+def test_signs_of_mathematics_are_read():
+    assert read_line("x² − y·z ≤ 1 for x ≥ 0") == read_line("x**2 - y*z <= 1 for x >= 0") and is_line("x ≤ 1")
+    x = sp.Symbol("x", real=True)
+    assert relation("x³ ≥ −1", x) == sp.Ge(x**3, -1, evaluate=False)
+
+
 def test_a_relation_stays_as_it_is_typed():
     n, x = sp.Symbol("n", nonnegative=True), sp.Symbol("x", real=True)
     assert relation("n >= 0", n) == sp.Ge(n, 0, evaluate=False)
@@ -100,6 +106,13 @@ def test_hypotheses_may_come_after_domains():
         ("x > y for x, y > x", "column 14: a domain is written"),
         ("x > y for integer x <= y", "column 19: a domain is written"),
         ("x > y for x > 0, x, y > 1", "column 21: x has a second domain"),
+        ("2x <= 3", "a product is written 2*x"),
+        ("x >= 0 where x > 0", "hypotheses follow `if`, and domains `for`"),
+        ("|x| <= 1", "an absolute value is written abs(x)"),
+        ("x_{t+1} <= x_t", "formulas are written as in Python"),
+        ("x + y = 1", "equality is written =="),
+        ("n! <= n**n", "a factorial is written factorial(n)"),
+        ("lambda <= 1", "lambda is a word of Python and cannot be a name: write lambda_"),
         ("x < oo", "column 5: oo belongs in a limit alone"),
         (
             "Sum(x**k, (k, 0, oo)) < 9",
