@@ -121,6 +121,12 @@ class Statement(Formula):
                 )
 
     @property
+    def further_domain(self) -> tuple[sp.core.relational.Relational, ...]:
+        """The relations of the domain that are no upper ends of parameters, which are shown with these."""
+        ends = [*_upper_ends(self)]
+        return tuple(relation for relation in self.domain if relation not in ends)
+
+    @property
     def clauses(self) -> tuple[ClauseData, ...]:
         """Claims, then steps."""
         return (*self.claims, *self.steps)

@@ -100,7 +100,8 @@ def theorem_summary_text(summary: "TheoremSummary", width: int = WIDTH) -> str:
     theorem, statement = summary.theorem, summary.theorem.statement
     lines = [theorem.id, theorem.title, str(theorem.source)]
     lines += _rows("parameters", "", ((p.name, p.domain, p.meaning, "") for p in statement.parameters), width)
-    lines += [f"domain: {', '.join(map(text_of, statement.domain))}"] if statement.domain else []
+    further = statement.further_domain
+    lines += [f"domain: {', '.join(map(text_of, further))}"] if further else []
     definitions = ((text_of(name), f"= {text_of(value)}", "") for name, value in statement.definitions.items())
     lines += _rows("definitions", "", definitions, width)
     for each, labels in summary.recursions:

@@ -98,7 +98,7 @@ def _tables(statement: Any) -> list[Table]:
     parameters = ((p.name, p.domain, p.meaning) for p in statement.parameters)
     return [
         _table("parameters", "name, value, meaning", parameters),
-        _table("domain", "relation", ((formula(relation),) for relation in statement.domain)),
+        _table("domain", "relation", ((formula(relation),) for relation in statement.further_domain)),
         _table("definitions", "name, definition", definitions),
         _table("hypotheses", "label, hypothesis", hypotheses),
         _table("claims", "label, claim", claims),
