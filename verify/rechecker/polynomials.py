@@ -33,6 +33,10 @@ _CACHED = 2000
 """The mask of an exponent; bytes of a term beside its key and its coefficient; bits of a divisor's value at a point."""
 
 
+_SMALL_POWER = 200
+"""Largest numerator of an exponent's first factor for which an exponential is a power of an atom with numerator 1."""
+
+
 class Quotient(NamedTuple):
     """numerator/(number · Π factor^power); `factors` are pairs of a factor's place and its power > 0."""
 
@@ -142,8 +146,8 @@ class Quotients(Field[Quotient]):
     def exp(self, value: Quotient) -> Quotient:
         """Return exp(Σ r_i g_i) as a product of powers of atoms exp(u_i g_i), positive where g_i is real.
 
-        All factors r_i of g_i so far are multiples of the unit u_i, which is the inverse of an integer unless a
-        numerator is too large for a power.
+        All factors r_i of g_i so far are multiples of the unit u_i, which is the inverse of an integer unless the first
+        numerator is large.
         """
         result = self.number(Fraction(1))
         divisors = [key for factor, _ in value.factors for key in self.factors[factor]]
@@ -152,7 +156,7 @@ class Quotients(Field[Quotient]):
         for mono, coefficient in sorted(value.numerator.items()):
             key: Exponent = ("exp", mono, value.factors)
             share = Fraction(coefficient, value.number)
-            small = abs(share.numerator) <= LARGEST_POWER
+            small = abs(share.numerator) <= _SMALL_POWER
             unit = self.units.setdefault(key, Fraction(1, share.denominator) if small else abs(share))
             if (share / unit).denominator > 1:
                 above = gcd(unit.numerator * share.denominator, share.numerator * unit.denominator)
