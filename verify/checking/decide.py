@@ -8,6 +8,7 @@ primitive, the evidence is computed at most. If it reads the proof and rejects i
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -70,13 +71,14 @@ def proofs_for_all(
             own = by.prove(clause.relation, statement, hypotheses=hypotheses)
     except (TheoremError, UndefinedError, UndecidedError) as error:
         yield None, str(error)
-    else:
-        # A proof that is no mapping is refused with the result.
-        yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
-        # After a refusal, a clause may have a proof by another way.
-        otherwise = getattr(clause, "prove_otherwise", None) if by is None and own is not None else None
+        return
+    # A proof that is no mapping is refused with the result.
+    yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
+    # After a refusal, a clause may have a proof by another way.
+    otherwise = getattr(clause, "prove_otherwise", None) if by is None and own is not None else None
+    with suppress(TheoremError, UndefinedError, UndecidedError):
         other = None if otherwise is None else otherwise(statement, hypotheses=hypotheses)
-        if other is not None and other is not own:
+        if other is not None and other != own:
             yield ProofForAll(other), ""
 
 

@@ -59,7 +59,9 @@ def defined(statement: Statement) -> Statement | None:
             least = [head(symbol, sp.Rational(end), evaluate=False) for head, end in lower if end is not None]
             ends = (*least, *(each for each in statement.domain if symbol in each.free_symbols))
             inside = [Hypothesis(f"domain {i} of {symbol}", each) for i, each in enumerate(ends, 1)]
-            others = [each for each in (*inside, *statement.hypotheses) if each is not hypothesis]
+            # Where the value does not exist, the equation fails.
+            exists = Hypothesis(hypothesis.label, sp.Eq(value, value, evaluate=False), f"{symbol} has a value")
+            others = [exists if each is hypothesis else each for each in (*inside, *statement.hypotheses)]
             others = [replace(each, relation=_put(each.relation, symbol, value)) for each in others]
             alone = [each for each in others if not sp.sympify(each.relation).free_symbols]
             if not all(evaluate_hypothesis(each, {}).holds for each in alone):

@@ -50,12 +50,20 @@ def test_a_parameter_that_is_equal_to_irrational_numbers_becomes_a_definition():
     assert theorem.statement.definitions == {n: sp.log(2 / d) / (2 * s**2)}
     relations = {each.label: each.relation for each in theorem.statement.hypotheses}
     value = sp.log(2 / d) / (2 * s**2)
-    assert relations == {"domain 1 of n": sp.Gt(value, 0), "domain 2 of n": sp.Lt(value, 9)}
+    same = sp.Eq(value, value, evaluate=False)
+    assert relations == {"domain 1 of n": sp.Gt(value, 0), "domain 2 of n": sp.Lt(value, 9), "hypothesis 1": same}
     assert theorem.statement.domain == (sp.Lt(d, 1),)
     assert verify.prove(line).to_json()["for_all_parameters"] == "proved"
     assert verify.check(line, s="1/2", d="1/3").outcome == "verified"
     with pytest.raises(verify.InputError, match="n = 5: is not a parameter of this theorem; its parameters are s, d"):
         verify.check(line, s=1, d="1/2", n=5)
+
+
+@pytest.mark.parametrize(
+    "line", ["y > 0 if x == log(y) + pi", "y >= 0 if x == sqrt(y) + log(2)", "y*y > 0 if x == pi/y for y >= 0"]
+)
+def test_without_a_value_of_the_definition_nothing_is_refuted(line):
+    assert verify.prove(line).counterexample is None and verify.explore(line, seconds=2).counterexample is None
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def domains_in(part: Part) -> Domains:
 
 def _ends(part: Part, tree: ast.expr) -> tuple[dict[str, dict[str, End]], bool]:
     """Return the ends of each name in an entry, and whether it has a relation that is no end."""
-    if not isinstance(tree, ast.Compare):
+    if not isinstance(tree, ast.Compare) or not names_in(part):
         raise part.error(tree, _WANTED)
     symbols = {name: sp.Symbol(name, real=True) for name, _ in names_in(part)}
     ends, has_others = {name: dict[str, End]() for name in symbols}, False

@@ -56,6 +56,8 @@ _INSTEAD: Mapping[type[ast.AST], str] = {
 _OPERATORS = ("and", "or", "not", "if", "else", "in", "is", "True", "False", "None")
 """Words of Python that are no mistaken names."""
 _REMEDIES: Mapping[str, str] = {
+    r"=[<>]|<>|≠": "comparisons are <, <=, >, >= and ==",
+    r"[²³]": "a power is written x**2",
     r"(?<![<>=!])=(?!=)": "equality is written ==",
     r"\b(where|such|all|every|when|with|given|subject)\b": "hypotheses follow `if`, and domains `for`",
     r"(?<![\w.])\d+(\.\d*)?[A-Za-z(]": "a product is written 2*x",
@@ -115,7 +117,7 @@ class Part:
 
 def _remedy(text: str) -> str:
     """Return the way to write a text that is no expression, if it has a common mistake; else ""."""
-    names = [word for word in re.findall(r"[A-Za-z]+", text) if keyword.iskeyword(word) and word not in _OPERATORS]
+    names = [word for word in re.findall(r"\w+", text) if keyword.iskeyword(word) and word not in _OPERATORS]
     if names:
         return f"{names[0]} is a word of Python and cannot be a name: write {names[0]}_"
     return next((way for pattern, way in _REMEDIES.items() if re.search(pattern, text)), "")

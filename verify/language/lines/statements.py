@@ -44,7 +44,7 @@ class Line:
     states: Mapping[sp.Symbol, sp.Expr]
 
 
-_WRITTEN = {"≤": "<=", "≥": ">=", "−": "-", "·": "*", "²": "**2", "³": "**3"}
+_WRITTEN = {"≤": "<=", "≥": ">=", "−": "-", "·": "*"}
 """Signs of mathematics that are read, each as it is written in Python."""
 
 

@@ -52,9 +52,9 @@ def test_python_names_of_functions_are_read():
 
 
 def test_signs_of_mathematics_are_read():
-    assert read_line("x² − y·z ≤ 1 for x ≥ 0") == read_line("x**2 - y*z <= 1 for x >= 0") and is_line("x ≤ 1")
+    assert read_line("x**2 − y·z ≤ 1 for x ≥ 0") == read_line("x**2 - y*z <= 1 for x >= 0") and is_line("x ≤ 1")
     x = sp.Symbol("x", real=True)
-    assert relation("x³ ≥ −1", x) == sp.Ge(x**3, -1, evaluate=False)
+    assert relation("x**3 ≥ −1", x) == sp.Ge(x**3, -1, evaluate=False)
 
 
 def test_a_relation_stays_as_it_is_typed():
@@ -111,6 +111,10 @@ def test_hypotheses_may_come_after_domains():
         ("|x| <= 1", "an absolute value is written abs(x)"),
         ("x_{t+1} <= x_t", "formulas are written as in Python"),
         ("x + y = 1", "equality is written =="),
+        ("x => 0", "comparisons are <, <=, >, >= and =="),
+        ("x² >= 0", "a power is written x**2"),
+        ("lambda_*x >= 2x", "a product is written 2*x"),
+        ("x > 0 for 1 < 2", "column 11: a domain is written"),
         ("n! <= n**n", "a factorial is written factorial(n)"),
         ("lambda <= 1", "lambda is a word of Python and cannot be a name: write lambda_"),
         ("x < oo", "column 5: oo belongs in a limit alone"),

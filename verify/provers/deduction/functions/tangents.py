@@ -40,7 +40,7 @@ class Tangents(Lemmas, ABC):
     def _at(
         self, scope: Scope, goal: Goal, point: sp.Expr, logs: Logs, left: sp.Expr, terms: Sequence[Any]
     ) -> Tree | None:
-        """Return the proof by the tangents at a point, if the rest is shown shortly; `terms` are multiples of facts."""
+        """Return the proof by the tangents at a point, if the rest is a sum of facts; `terms` has multiples."""
         rest = Goal(sp.expand(sp.powsimp(sum(w * (1 - point / u) for w, u in logs) + left)), goal.relation)
         if not self._is_plausible(scope, rest):
             return None
@@ -55,7 +55,7 @@ class Tangents(Lemmas, ABC):
         if frame and point.is_Pow and (frame := self.with_known(frame, "product", 1 / point, point)) is not None:
             # The re-check may take log(1/v) and log v as two atoms.
             tangents.append(told(-sp.Add(*(weight for weight, _ in logs)), [frame.scope.count - 1]))
-        if frame is None or (proof := self.short(frame.scope, rest)) is None:
+        if frame is None or (proof := frame.scope.sum(rest, 0)) is None:
             return None
         inner = frame.with_lemma(rest.expression, rest.relation, proof)
         return inner and inner.around(added(*tangents, *terms, told(sp.Integer(1), [inner.scope.count - 1])))
@@ -88,31 +88,22 @@ def _points(
         for turn in (-1, 1):
             equal = by_equation(scope, sp.expand(sum(w for w, _ in others) - turn * weight))
             if equal is not None:
-                logs = _folded(others, rest)
+                logs, left = _folded(others, rest)
                 more = [told(-turn * factor * sp.log(v), places) for factor, places in equal]
-                yield v if turn < 0 else sp.Pow(v, -1), logs, _left(rest, logs), more
+                yield v if turn < 0 else sp.Pow(v, -1), logs, left, more
     logs = [(w, u) for u, w in weights.items()]
     yield sp.Integer(1), logs, rest, []
 
 
-def _folded(logs: Logs, rest: sp.Expr) -> Logs:
-    """Return the logarithms with those terms w x of the rest in them that have the weight w of one of them."""
+def _folded(logs: Logs, rest: sp.Expr) -> tuple[Logs, sp.Expr]:
+    """Return the logarithms, with terms w x of the rest in the one with the weight w, and the rest without these."""
     inside = set[sp.Symbol]().union(*(w.free_symbols | u.free_symbols for w, u in logs))
-    found = list(logs)
+    found, left = list(logs), sp.Add(sp.expand(rest))
     for symbol in sorted(rest.free_symbols - inside, key=lambda s: s.name):
-        share = sp.expand(rest).coeff(symbol)
+        share = sp.Add(left.coeff(symbol))
         for i, (w, u) in enumerate(found):
             ratio = sp.cancel(share / w)
             if ratio.is_Rational and ratio != 0:
-                found[i] = w, u * sp.exp(ratio * symbol)
+                found[i], left = (w, u * sp.exp(ratio * symbol)), sp.expand(left - share * symbol)
                 break
-    return found
-
-
-def _left(rest: sp.Expr, logs: Logs) -> sp.Expr:
-    """Return the rest without the terms that `_folded` put into logarithms."""
-    for w, u in logs:
-        for factor in sp.Mul.make_args(u):
-            if isinstance(factor, sp.exp):
-                rest = rest - w * factor.args[0]
-    return sp.expand(rest)
+    return found, left
