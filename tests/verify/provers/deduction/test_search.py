@@ -138,6 +138,7 @@ def accepted(line, proof):
         "-p*log(p) - q*log(q) - r*log(r) <= log(3) if p + q + r == 1 for p, q, r > 0",
         "p*log(p/a) + q*log(q/b) + r*log(r/c) >= 0 if p + q + r == 1, a + b + c == 1 for p, q, r, a, b, c > 0",
         "(1 - x/n)**n <= exp(-x) if x <= n for x >= 0, integer n >= 1",
+        "Piecewise((log(2), m <= 0), (0, True)) <= log(1 + exp(-m))",
         # Logarithms of both sides.
         "x**(1/x) <= exp(1/E) for x > 0",
         "exp(-l*t + l**2*s**2/2) >= exp(-t**2/(2*s**2)) for s > 0",

@@ -60,7 +60,7 @@ def by_equation(scope: Scope, expression: sp.Expr) -> list[tuple[sp.Expr, list[i
     for fact in scope.facts:
         if fact.relation == "Eq" and fact.expression is not None:
             factor = sp.cancel(expression / fact.expression)
-            if sp.numer(factor).is_number:
+            if sp.numer(factor).is_number and sp.denom(factor).is_positive:
                 return [(factor, [fact.place])]
     return None
 
