@@ -17,10 +17,11 @@ from verify.claims.in_words import Evaluation, in_words
 from verify.claims.line import defined, example_of, statement_of
 from verify.errors import InputError, TheoremError, meant
 from verify.language.assumptions import POSITIVE, REAL, is_positive, not_implied, refuse_beyond
+from verify.language.expressions import contents
 from verify.language.labels import NAME, TITLE, refuse_bad_id, refuse_bad_label, refuse_bad_text
 from verify.language.lines.statements import is_line
 from verify.language.parameters import Parameter, parse_instance
-from verify.language.statement import Hypothesis, Statement, unused_hypotheses
+from verify.language.statement import Hypothesis, Statement
 from verify.printing import text_of
 from verify.provers.multipliers import Multipliers
 from verify.shown import Formula
@@ -373,6 +374,28 @@ def load_theorem(reference: str) -> Theorem:
     'Theorem 1'
     """
     return claim(reference) if is_line(reference) else load_named("theorem", Theorem, reference)
+
+
+def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
+    """Return the hypotheses whose parameters occur in no clause, definition, domain, default or used hypothesis.
+
+    The list is empty if a clause is in words, which may be about anything.
+    """
+    expressions = [list(clause.expressions()) for clause in statement.clauses]
+    if not all(expressions):
+        return []
+    parts = [*(e for some in expressions for e in some), *statement.definitions.values(), *statement.domain]
+    parts += [parameter.default for parameter in statement.parameters if parameter.default is not None]
+    used = {symbol.name for part in parts for symbol in contents(sp.sympify(part)).symbols}
+    names = {
+        h.label: {h.varies.name} if h.varies else {s.name for s in contents(h.relation).symbols}
+        for h in statement.hypotheses
+        if h.relation is not None or h.varies
+    }
+    while shared := [label for label, some in names.items() if some & used]:
+        for label in shared:
+            used |= names.pop(label)
+    return [hypothesis for hypothesis in statement.hypotheses if hypothesis.label in names]
 
 
 def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:

@@ -267,28 +267,6 @@ def _upper_ends(statement: Statement) -> Iterator[sp.core.relational.Relational]
             yield relation(symbol, sp.Rational(end.numerator, end.denominator), evaluate=False)
 
 
-def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
-    """Return the hypotheses whose parameters occur in no clause, definition, domain, default or used hypothesis.
-
-    The list is empty if a clause is in words, which may be about anything.
-    """
-    expressions = [list(clause.expressions()) for clause in statement.clauses]
-    if not all(expressions):
-        return []
-    parts = [*(e for some in expressions for e in some), *statement.definitions.values(), *statement.domain]
-    parts += [parameter.default for parameter in statement.parameters if parameter.default is not None]
-    used = {symbol.name for part in parts for symbol in contents(sp.sympify(part)).symbols}
-    names = {
-        h.label: {h.varies.name} if h.varies else {s.name for s in contents(h.relation).symbols}
-        for h in statement.hypotheses
-        if h.relation is not None or h.varies
-    }
-    while shared := [label for label, some in names.items() if some & used]:
-        for label in shared:
-            used |= names.pop(label)
-    return [hypothesis for hypothesis in statement.hypotheses if hypothesis.label in names]
-
-
 _FLAGS = ("quantifies", "uses_matrices", "rests_on_hypotheses")
 _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "to_data", "evaluate", "prove", "scan")
 """The protocol of a clause: its data, and the methods that the engine calls (`verify.claims.question.Clause`)."""

@@ -21,7 +21,7 @@ from verify import (
     Theorem,
     TheoremError,
 )
-from verify.language.statement import unused_hypotheses
+from verify.checking.theorem import unused_hypotheses
 
 x, y = sp.symbols("x y", positive=True)
 PARAMETERS = tuple(Parameter(name, "rational", "a size", above=0) for name in "xy")

@@ -26,8 +26,8 @@ def test_parts_are_halves_near_the_maximum():
     while found:
         low, high, inside = found.pop()
         if inside is None:
-            # Another bound of the function on the part: the exponential rises, and the cosine falls.
-            assert exp(high) * cos(low) < 1.56 * 1.01
+            # A ball around the product has this number, because the exponential rises and the cosine falls.
+            assert exp(high) * cos(low) < 1.56
             widths.append((high - low, abs((low + high) / 2 - 0.7853981)))
         else:
             middle = float(Fraction(inside[1]))

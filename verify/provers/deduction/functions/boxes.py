@@ -61,7 +61,7 @@ class Boxes(Segments, ABC):
                 end = None if end is None else sp.expand(end)
                 if end is not None and end.is_Rational:
                     (low if slope > 0 else high).append(end)
-        if not (low and high):
+        if not (low and high) or max(low) > min(high):
             return None
         return tuple(Fraction(int(end.p), int(end.q)) for end in (max(low), min(high)))
 
