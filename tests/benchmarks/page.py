@@ -17,8 +17,8 @@ ROWS = Path(__file__).parent / "rows"
 NOT_MEASURED = "not measured"
 _DEVICES = ("cpu", "cuda")
 _OTHERS_HEAD = (
-    "family", "proved", *(f"by {peer}" for peer in PEERS), "refuted", "to find", "characters", "largest", "to re-check",
-    "late", "measured, commit",
+    "family", "proved", "before", *(f"by {peer}" for peer in PEERS), "refuted", "to find", "characters", "largest",
+    "to re-check", "late", "measured, commit",
 )  # fmt: skip
 _HEAD = (
     "work",
@@ -194,7 +194,7 @@ def others_cells(row):
     return (
         row["work"],
         f"{row['proved']} of {row['true']}",
-        *(solved(peer, row["work"]) for peer in PEERS),
+        *(solved(peer, row["work"]) for peer in ("before", *PEERS)),
         f"{row['refuted']} of {row['false']}",
         seconds_text(middle["searched"]),
         f"{middle['characters']:.0f}",
@@ -206,7 +206,7 @@ def others_cells(row):
 
 
 def solved(peer, family):
-    """Return the number of a family's true statements that another solver proves, by its record."""
+    """Return the number of a family's true statements that another solver or tree proves, by its record."""
     if (found := record(peer)) is None:
         return NOT_MEASURED
     outcomes = [said for name, said in found["outcomes"].items() if name.partition("/")[0] == family]
@@ -227,13 +227,24 @@ def others_lines(rows):
         " of what is proved; characters are those of a statement's longest proof, at the median and of the family's"
         " largest; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
         f" The other solvers have {SECONDS} s of the processor for a statement, and their records are made by {said}."
-        " dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.",
+        f" dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.{_before()}",
         "",
         "| " + " | ".join(_OTHERS_HEAD) + " |",
         "|" + "---|" * len(_OTHERS_HEAD),
         *("| " + " | ".join(others_cells(row)) + " |" for row in rows),
         "",
     ]
+
+
+def _before():
+    """Return a sentence about the record of the tree in which the set was committed; "" without one."""
+    if (found := record("before")) is None:
+        return ""
+    unread = [*found["outcomes"].values()].count("not expressed")
+    return (
+        f" Before is the tree of commit {found['before']}, in which the set was committed; its language lacks heads of"
+        f" {unread} of the {found['of']} true statements: `{found['command']}`."
+    )
 
 
 def page(rows, names):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -95,29 +96,49 @@ def _tends(clause: Clause, slope: Slope) -> None:
         raise NotSaidError(f"the proof of a limit in {slope.symbol}, which is a parameter, is not exported")
     positive = Slacks(clause, signs={slope.symbol: "positive"}, texts={slope.symbol: "around"})
     written = Terms(positive.texts, inside="Statement.")
-    order, body, limit = _at_0(clause, slope, slope.body, written)
+    order, rest, limit = _at_0(clause, slope, slope.body)
     if order < 0:
         raise NotSaidError("a limit that is infinite is not exported")
+    body = written.term(computed(rest))
     body = f"around ^ {order} * ({body})" if order else body
-    clause.say(f"exists ({'0' if order else limit}); split; [|].", "{", "pose proof (from_above 0) as W.")
+    value = "0" if order else written.term(computed(limit))
+    clause.say(f"exists ({value}); split; [|].", "{", "pose proof (from_above 0) as W.")
+    apart = list[str]()
     for need in clause.apart(slope.needs):
         lines = keeps_sign(positive, clause.node(need.of, [slope.symbol]), need.sign)
         if lines is None and need.sign != "nonzero":
             raise NotSaidError("a limit of a root or a logarithm whose sign is not found is not exported")
         if lines is None:
-            order, rest, start = _at_0(clause, slope, need.of, written)
+            order, rest, _ = _at_0(clause, slope, need.of)
+            apart += _numerator_apart(clause, slope, rest, written)
             power = f"around ^ {order}" if order >= 0 else f"/ around ^ {-order}"
-            at_0 = (
-                f"apply right_of, near_apart; [derive | cbv beta; apply (nonzero_as _ ({start})); [equal | nonzero]]."
-            )
-            clause.say(*_also_above(f"{rest} <> 0", [at_0]))
-            lines = [f"apply (nonzero_as _ ({power} * ({rest}))); [equal | nonzero]."]
+            lines = [f"apply (nonzero_as _ ({power} * ({written.term(computed(rest))}))); [equal | nonzero]."]
         said = _SAID[need.sign].format(written.term(clause.resolved(need.of)))
         clause.say(*_also_above(said, ["above_by W.", *lines]))
     if slope.needs:
         clause.say("apply and_then; [above_by W; repeat split; assumption | intros _].")
     clause.say(f"apply (tends _ (fun around => {body})).")
-    clause.say("{ above_by W; equal. }", "{ derive. }", "{ cbv beta; equal. }", "}")
+    at_0 = "".join(apart)
+    clause.say("{ above_by W; equal. }", f"{{ {at_0}derive. }}", f"{{ {at_0}cbv beta; equal. }}", "}")
+
+
+def _numerator_apart(clause: Clause, slope: Slope, product: sp.Expr, written: Terms) -> list[str]:
+    """Write the proof that the factors of a product that are no divisors are not 0 near 0 and above.
+
+    Return the proof that they are not 0 at 0.
+    """
+    at_0 = replace(written.inner(), symbols={**written.symbols, slope.symbol: "0"})
+    apart = list[str]()
+    for factor, power in product.as_powers_dict().items():
+        if factor.is_number or int(power) < 0:
+            continue
+        data = computed(factor)
+        start = written.term(computed(_at_0(clause, slope, data)[2]))
+        shown = f"apply (nonzero_as _ ({start})); [equal | nonzero]"
+        near_0 = f"apply right_of, near_apart; [derive | cbv beta; {shown}]."
+        clause.say(*_also_above(f"{written.term(data)} <> 0", [near_0]))
+        apart.append(f"assert ({at_0.term(data)} <> 0) by ({shown}). ")
+    return apart
 
 
 def _also_above(said: str, lines: Sequence[str]) -> list[str]:
@@ -126,7 +147,7 @@ def _also_above(said: str, lines: Sequence[str]) -> list[str]:
     return [*block, "apply (filter_and _ _ W) in V; clear W; rename V into W."]
 
 
-def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int, str, str]:
+def _at_0(clause: Clause, slope: Slope, data: Data) -> tuple[int, sp.Expr, sp.Expr]:
     """Return a rational expression's power of the limit's symbol, its other factors, and their value at 0."""
     expression = from_data(clause.resolved(data))
     own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
@@ -137,7 +158,7 @@ def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int
         start = in_factors(rest.subs(own, 0))
     except BeyondReachError as error:
         raise NotSaidError(f"the proof of a limit is not exported: {error}") from error
-    return order, written.term(computed(rest)), written.term(computed(start))
+    return order, rest, start
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:

@@ -2,7 +2,8 @@
 
 If the translation said less than a statement does, the kernel could accept false statements. So the false variants of a
 theorem, each refuted by a search, are exported in the same way as the theorem, and each is proved to be false: the
-values that refute it are substituted, and numbers are compared.
+values that refute it are substituted, and numbers are compared. A derivative of higher order, or the limit of a long
+function, has the value that the theorem's own clause has by its exported proof; the false variant has another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,11 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from verify.checking.doors import with_doors
 from verify.formal.example import example_of
-from verify.formal.expressions import NotSaidError, Slope, Terms
+from verify.formal.expressions import Data, NotSaidError, Slope, Terms
 from verify.formal.names import comment
-from verify.formal.proofs import header_of
+from verify.formal.proofs import header_of, proof_of
 from verify.formal.statements import DERIVATIVES, HEADER, Stated, relations_of
 from verify.language.expressions import from_data, to_data
 from verify.language.statement import Statement
@@ -27,17 +29,19 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
 }
 """Each relation, as a pattern, and the relation that holds if it does not."""
 _LONG = 60
-"""The largest number of operations in a function whose limit Rocq's `field` is asked for; with 95 it fails."""
+"""The largest number of operations in a function whose limit at an instance is asked of `field`; with 95 it fails."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
 _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
 """
 """Tactic for relations between numbers; exponentials, logarithms and roots are in Interval's machine arithmetic."""
-_AT_POINTS = """Ltac at_points H :=
+_AT_POINTS = """Ltac taken_apart H :=
   repeat match type of H with
   | exists _, _ => let s := fresh "s" in destruct H as [s H]
   | _ /\\ _ => let N := fresh "N" in destruct H as [N H]
-  end;
+  end.
+Ltac at_points H :=
+  taken_apart H;
   repeat match goal with
   | N : _ /\\ is_derive _ _ _ |- _ => destruct N
   | N : _ /\\ filterlim _ _ _ |- _ => destruct N
@@ -66,12 +70,24 @@ Ltac tends_to H g l :=
 """
 """Tactics for derivatives and limits: these are unique, so those that a clause asserts have the computed values. A
 limit is that of a rational function in lowest terms, which is continuous at 0."""
+_BY_THE_TRUE = """Ltac by_the_true H K :=
+  taken_apart H; taken_apart K; repeat match goal with M : _ /\\ _ |- _ => destruct M end;
+  repeat match goal with
+  | D : filterlim ?f ?a (locally ?s), E : filterlim ?f ?a (locally ?t) |- _ =>
+    rewrite (filterlim_locally_unique f s t D E) in H; clear D
+  | D : is_derive_n ?f ?n ?x ?s, E : is_derive_n ?f ?n ?x ?t |- _ =>
+    rewrite <- (is_derive_n_unique f n x s D), (is_derive_n_unique f n x t E) in H; clear D
+  end;
+  rewrite K in H.
+"""
+"""Tactic for two clauses about the same derivatives and limits: their right sides are equal."""
 
 
 class Refuted(NamedTuple):
     """A clause of a statement, and the instance and the point of its variables at which it is false.
 
-    For an equation, `difference` is its left side minus its right side there; only its sign matters.
+    For an equation, `difference` is its left side minus its right side there; only its sign matters. `true` is the
+    theorem's statement with the proof of its clause of this label, or None.
     """
 
     statement: Statement
@@ -79,6 +95,7 @@ class Refuted(NamedTuple):
     instance: Mapping[str, Any]
     point: Mapping[str, str]
     difference: Fraction
+    true: tuple[Statement, Mapping[str, Any]] | None = None
 
 
 class Refutations(NamedTuple):
@@ -92,23 +109,28 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
     """Return the files with the negation of each refuted clause, at its instance and point."""
     statements, proofs, checks, left_out = list[str](), list[str](), list[str](), dict[int, str]()
     heads = {HEADER: None}
+
+    def put(name: str, stated: Stated, proof: str) -> None:
+        body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
+        statements.append(f"Module {name}.\n{body}End {name}.\n")
+        proofs.append(f"Module Of_{name}.\nModule Statement := Statement.{name}.\n{proof}End Of_{name}.\n")
+
     for place, each in enumerate(refuted):
         stated = Stated(title, each.statement.digest, each.statement.to_data(), each.instance)
         try:
-            proof = _negation(stated, each)
+            true = _true_clause(title, each) if _is_long(stated, each) else None
+            proof = _negation(stated, each, f"Of_True_{place}." if true else "")
         except NotSaidError as error:
             left_out[place] = str(error)
             continue
         heads |= {DERIVATIVES: None} if stated.derives else {}
-        body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
-        statements.append(f"Module Variant_{place}.\n{body}End Variant_{place}.\n")
-        example = example_of(stated, "there")
-        inside = f"Module Statement := Statement.Variant_{place}.\n{example}{proof}"
-        proofs.append(f"Module Proof_{place}.\n{inside}End Proof_{place}.\n")
+        if true:
+            put(f"True_{place}", *true)
+        put(f"Variant_{place}", stated, f"{example_of(stated, 'there')}{proof}")
         claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"
-        checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Proof_{place}.refuted."))
+        checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Of_Variant_{place}.refuted."))
     begin = header_of(proofs, derives=DERIVATIVES in heads) + _THERE
-    begin += _AT_POINTS if DERIVATIVES in heads else ""
+    begin += _AT_POINTS + _BY_THE_TRUE if DERIVATIVES in heads else ""
     together = " ".join(f"(conj {name}" for name, _ in checks) + " I" + ")" * len(checks)
     lines = [comment(title), "Require Statement Proof.", *(f"Definition {name} {said}" for name, said in checks)]
     asked = [f"Definition all_refuted := {together}.", "Print Assumptions all_refuted."] if checks else []
@@ -122,51 +144,98 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
     )
 
 
-def _negation(stated: Stated, refuted: Refuted) -> str:
-    """Return the theorem that a clause is false. Raises NotSaidError for a clause that is not exported."""
-    if refuted.label in stated.refused:
-        raise NotSaidError(stated.refused[refuted.label])
-    relations = relations_of(next(clause for clause in stated.clauses if clause["label"] == refuted.label))
+def _relations(stated: Stated, label: str) -> list[Data]:
+    """Return the conditions of a clause, then its claim. Raises NotSaidError for a clause that is not exported."""
+    if label in stated.refused:
+        raise NotSaidError(stated.refused[label])
+    return relations_of(next(clause for clause in stated.clauses if clause["label"] == label))
+
+
+def _slopes(stated: Stated, label: str) -> list[Slope]:
+    """Return the derivatives and limits of a clause."""
     terms = stated.terms()
-    terms.holds(relations[-1])
-    if any(slope.order not in (None, 1) for slope in terms.slopes.values()):
-        raise NotSaidError("a derivative of higher order is not refuted")
-    name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
-    used = stated.using(["Tuple", *relations])
-    conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
-    values = " ".join(_read(stated, each, stated.value_of(each, stated.example[each])) for each in stated.kinds)
-    # Any value will do for a variable that the point does not name.
-    point = " ".join(_read(stated, each, f"({refuted.point.get(each, '1')})") for each in used)
-    unfolded = [f"Statement.{each}" for each in stated.unfolded()]
-    shown = "".join(f"try unfold {each}; " for each in unfolded)
-    supposed = (
-        'match type of H with ?A -> _ => let C := fresh "C" in assert (C : A) by '
-        f"({shown}cbv beta iota; repeat match goal with |- _ /\\ _ => split end; there); specialize (H C); clear C end."
+    terms.holds(_relations(stated, label)[-1])
+    return list(terms.slopes.values())
+
+
+def _is_long(stated: Stated, refuted: Refuted) -> bool:
+    """Whether a derivative or a limit of a clause is not computed at an instance."""
+    return any(
+        slope.order not in (None, 1) or (slope.order is None and _body(refuted, slope).count_ops() > _LONG)
+        for slope in _slopes(stated, refuted.label)
     )
+
+
+def _true_clause(title: str, refuted: Refuted) -> tuple[Stated, str]:
+    """Return the theorem's own statement and its clause with its proof. Raises NotSaidError if that is not exported."""
+    if refuted.true is None:
+        raise NotSaidError("the true clause of a derivative of higher order or a long limit is not proved")
+    statement, proof = refuted.true
+    stated = Stated(title, statement.digest, statement.to_data(), refuted.instance)
+    _relations(stated, refuted.label)
+    clause = next(clause for clause in stated.clauses if clause["label"] == refuted.label)
+    return stated, proof_of(stated, clause, proof, with_doors()[0])
+
+
+def _negation(stated: Stated, refuted: Refuted, true: str) -> str:
+    """Return the theorem that a clause is false; `true` is the prefix of the proof of the true clause, or ""."""
+    name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
+    relations, slopes = _relations(stated, refuted.label), _slopes(stated, refuted.label)
+    known = (
+        [f"pose proof {true}{name} as K.", *_at_the_instance(stated, refuted, "K", f"{true}Statement.")] if true else []
+    )
+    ends = ["by_the_true H K."] if true else ["at_points H."] if slopes else [_FLAT]
+    ends += [] if true else [_tends_to(refuted, slope) for slope in slopes if slope.order is None]
     lines = [
-        f"intro H; unfold Statement.{name} in H.",
-        *[f"specialize (H {values})."] * bool(values),
-        "pose proof example_in_scope as S; unfold Statement.example_in_scope in S.",
+        "intro H; pose proof example_in_scope as S; unfold Statement.example_in_scope in S.",
         f"destruct S as ({' & '.join(scope)})." if len(scope) > 1 else "rename S into S_0.",
-        f"specialize (H {' '.join(scope)}).",
-        *[f"specialize (H {point})."] * bool(point),
-        *[supposed] * conditions,
-        *(f"try unfold {each} in H." for each in unfolded),
-        f"cbv beta iota in H. {'at_points H.' if terms.slopes else _FLAT}",
-        *(_tends_to(refuted, slope) for slope in terms.slopes.values() if slope.order is None),
+        *_at_the_instance(stated, refuted, "H", "Statement."),
+        *known,
+        *ends,
         _contradiction(str(relations[-1][0]), refuted.difference),
     ]
     body = "\n".join(f"  {line}" for line in lines)
     return f"Theorem refuted : ~ Statement.{name}.\nProof.\n{body}\nQed.\n"
 
 
-def _tends_to(refuted: Refuted, slope: Slope) -> str:
-    """Return the tactic that finds a limit from above 0 at an instance and a point, or raise NotSaidError."""
+def _at_the_instance(stated: Stated, refuted: Refuted, called: str, prefix: str) -> list[str]:
+    """Return the tactics that put the instance and the point into a claim, and show its conditions there."""
+    relations = _relations(stated, refuted.label)
+    used = stated.using(["Tuple", *relations])
+    conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
+    values = " ".join(_read(stated, each, stated.value_of(each, stated.example[each])) for each in stated.kinds)
+    # Any value will do for a variable that the point does not name.
+    point = " ".join(_read(stated, each, f"({refuted.point.get(each, '1')})") for each in used)
+    scope = " ".join(f"S_{i}" for i, _ in enumerate(stated.supposed()))
+    unfolded = [f"{prefix}{each}" for each in stated.unfolded()]
+    shown = "".join(f"try unfold {each}; " for each in unfolded)
+    supposed = (
+        f'match type of {called} with ?A -> _ => let C := fresh "C" in assert (C : A) by '
+        f"({shown}cbv beta iota; repeat match goal with |- _ /\\ _ => split end; there); "
+        f"specialize ({called} C); clear C end."
+    )
+    return [
+        f"unfold {prefix}{stated.claims[refuted.label]} in {called}.",
+        *[f"specialize ({called} {values})."] * bool(values),
+        f"specialize ({called} {scope}).",
+        *[f"specialize ({called} {point})."] * bool(point),
+        *[supposed] * conditions,
+        *(f"try unfold {each} in {called}." for each in unfolded),
+        f"cbv beta iota in {called}.",
+    ]
+
+
+def _body(refuted: Refuted, slope: Slope) -> sp.Expr:
+    """Return the function whose derivative or limit is taken, with the statement's definitions put in."""
     expression = from_data(slope.body)
     for name, value in reversed([*refuted.statement.definitions.items()]):
         expression = expression.subs(name, value)
-    if expression.count_ops() > _LONG:
-        raise NotSaidError(f"a limit of a function of more than {_LONG} operations is not refuted")
+    return expression
+
+
+def _tends_to(refuted: Refuted, slope: Slope) -> str:
+    """Return the tactic that finds a limit from above 0 at an instance and a point, or raise NotSaidError."""
+    expression = _body(refuted, slope)
     values = {**refuted.instance, **refuted.point}
     put = {each: sp.Rational(values.get(each.name, 1)) for each in expression.free_symbols if each.name != slope.symbol}
     there = sp.cancel(sp.together(expression.subs(put)))

@@ -63,6 +63,28 @@ def test_false_claims_of_derivatives_and_limits_are_proved_false(tmp_path, left,
 
 
 @pytest.mark.formal
+@pytest.mark.parametrize(("right", "false"), [(10 * x**2, True), (12 * x**2, False), (12 * x**3, False)])
+def test_a_false_second_derivative_is_proved_false_by_the_true_one(tmp_path, right, false):
+    def stated(right):
+        claim = Identity("claim", sp.Derivative(x**4, x, 2), right)
+        return Statement((Parameter("x", "rational", "x", above=0),), (claim,))
+
+    true, variant = stated(12 * x**2), stated(right)
+    proof = true.claims[0].prove(true, hypotheses=False)
+    made = refutations("a test", [Refuted(variant, "claim", {"x": "1"}, {}, Fraction(2), (true, proof))])
+    for name, text in made.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert not made.left_out and compiled(tmp_path).accepted == false
+
+
+def test_a_false_second_derivative_without_a_true_one_is_left_out():
+    claim = Identity("claim", sp.Derivative(x**4, x, 2), 10 * x**2)
+    variant = Statement((Parameter("x", "rational", "x", above=0),), (claim,))
+    found = refutations("a test", [Refuted(variant, "claim", {"x": "1"}, {}, Fraction(2))])
+    assert found.left_out == {0: "the true clause of a derivative of higher order or a long limit is not proved"}
+
+
+@pytest.mark.formal
 def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
     found = made(tmp_path, "exp(x) <= 1 + x + x**2/2 for x >= 0", {"x": "1"})
     assert not found.accepted and "PrimInt63.add" in found.axioms

@@ -1,0 +1,46 @@
+"""True statements of `tests/outside` that an older tree of ours proves: it runs the code of that tree, not of this one.
+
+`git worktree add ../before 13363866` brings the tree in which the set was committed, before any prover was changed for
+it; then run COMMAND.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import verify
+from tests.outside import statements
+from verify.errors import InputError
+from verify.outcomes import Evidence
+
+COMMAND = "PYTHONPATH=../before .venv/bin/python tests/benchmarks/before_outside.py > tests/outside/before.json"
+SECONDS = 10
+
+
+def outcome(line):
+    """Return whether the tree proves a statement for all parameters: proved, not proved or not expressed."""
+    try:
+        theorem = verify.claim(line)
+    except InputError:
+        return "not expressed"
+    found = verify.prove(theorem, seconds=SECONDS)
+    return "proved" if all(each.evidence is Evidence.PROVED for each in found.clauses) else "not proved"
+
+
+def main():
+    """Print the record of the tree that `verify` is imported from."""
+    commit = subprocess.check_output(["git", "rev-parse", "--short=8", "HEAD"], cwd=Path(verify.__file__).parent)
+    outcomes = {each.id: outcome(each.statement) for each in statements() if each.true}
+    head = {
+        "command": COMMAND,
+        "before": commit.decode().strip(),
+        "seconds": SECONDS,
+        "proved": sum(said == "proved" for said in outcomes.values()),
+    }
+    json.dump(head | {"of": len(outcomes), "outcomes": outcomes}, sys.stdout, indent=1)
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
