@@ -273,6 +273,11 @@ class CheckResult(Result, Tabled):
         """The parameters for which the claims are established, as text; an instance out of scope is not among them."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
+    def for_all_text(self, known: "Established", *, briefly: bool = False) -> str:
+        """Return a standing for all parameters, as text; "" if it is open out of scope, where no proof is tried."""
+        untried = self.in_scope is False and known.standing is ForAll.OPEN
+        return "" if untried else f"{self.established_for}: {known.text(briefly=briefly)}"
+
     @property
     def claims(self) -> tuple[ClauseResult, ...]:
         """The clauses that are claims."""

@@ -196,8 +196,8 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines.append(f"{how_sure('re-checked', trusts)}: {', '.join(helped)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
-    for_all = f"; {result.established_for}: {result.for_all_parameters.text(briefly=True)}"
-    lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
+    found = "; ".join(filter(None, (headline(result), result.for_all_text(result.for_all_parameters, briefly=True))))
+    lines.append(f"{found}   {result.seconds:.2f} s{bits}, seed {result.seed}")
     return fitted(lines, width)
 
 
@@ -209,8 +209,8 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []
-    if clause.role == "claim" and clause.evidence is not Evidence.PROVED:
-        yield f"      {result.established_for}: {clause.for_all_parameters.text()}"
+    known = result.for_all_text(clause.for_all_parameters)
+    yield from [f"      {known}"] if known and clause.role == "claim" and clause.evidence is not Evidence.PROVED else []
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []

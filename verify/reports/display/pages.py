@@ -221,7 +221,7 @@ def _check(result: Any) -> Page:
         ),
         _table("values", "name, value", values),
     )
-    found = f"{headline(result)}; {result.established_for}: {result.for_all_parameters.text()}"
+    found = "; ".join(filter(None, (headline(result), result.for_all_text(result.for_all_parameters))))
     return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 

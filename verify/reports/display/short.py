@@ -94,8 +94,8 @@ def _clause(result: Any) -> str:
 
 def _check(result: Any) -> str:
     at = f"{result.theorem} at {instance(result.instance)}"
-    known = f"{result.established_for.replace(' parameters', '')}: {result.for_all_parameters.text()}"
-    return f"{at}: {headline(result)}; {known}"
+    known = result.for_all_text(result.for_all_parameters).replace(" parameters", "", 1)
+    return f"{at}: {'; '.join(filter(None, (headline(result), known)))}"
 
 
 def _conditions(result: Any) -> str:
