@@ -10,6 +10,7 @@ end. So they print here only expressions without kept (unevaluated) parts. Any o
 stored, with its parts in their order.
 """
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +24,7 @@ _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Po
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
 """Integers under a root from this one on are not given to SymPy to factor; their roots count as unevaluated."""
+_GREEK = {"eps": "epsilon", "lam": "lambda"}
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
 """The errors of SymPy on an expression without a value, such as 1/n for a number n that it finds to be 0."""
 
@@ -197,10 +199,18 @@ class _Text(_Faithful, StrPrinter):
         return f"{self.parenthesize(base, _POWER)}**{self.parenthesize(exponent, _POWER)}"
 
 
-class _Latex(_Faithful, LatexPrinter):
+class _Named(LatexPrinter):
+    """SymPy's printer, with the short names that code has for Greek letters."""
+
+    def _deal_with_super_sub(self, string: str, style: str = "plain") -> str:
+        short = next((name for name in _GREEK if re.match(rf"{name}(?![A-Za-z])", string)), "")
+        return super()._deal_with_super_sub(_GREEK.get(short, "") + string[len(short) :], style)
+
+
+class _Latex(_Faithful, _Named):
     """The printer of LaTeX."""
 
-    _plain = LatexPrinter
+    _plain = _Named
 
     def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
         """Return a part, with parentheses if it binds less than its surroundings."""

@@ -108,3 +108,11 @@ def test_a_check_of_what_is_kept_is_shown_in_every_form(relation, claim, outcome
     assert claim is None or f"c: {claim}" in str(result)
     for value in (result, _stated(relation), verify.prove(_stated(relation), seconds=2)):
         assert all((repr(value), str(value), value._repr_html_(), value._repr_markdown_()))
+
+
+def test_short_names_of_greek_letters_are_printed_as_letters():
+    eps, lam, episode = sp.symbols("eps_0 lam episode")
+    assert latex_of(eps * lam) == r"\epsilon_{0} \lambda" and latex_of(episode) == "episode"
+    # A product with a kept part is written in another way.
+    assert latex_of(sp.Mul(eps, sp.log(1, evaluate=False), evaluate=False)).startswith(r"\epsilon_{0} ")
+    assert text_of(eps * lam) == "eps_0*lam"

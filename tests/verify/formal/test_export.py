@@ -8,7 +8,7 @@ import sympy as sp
 import verify
 from tests.verify.command_line import assert_one_line, body_of
 from theorems.sparse_token_selection.gain_primitives import attention_gain
-from verify.formal.export import export
+from verify.formal.export import FILES, export
 
 HOSTILE = "*) Axiom bad = False (*"
 x = sp.Symbol("x", real=True)
@@ -97,6 +97,11 @@ def test_the_command_says_what_is_exported(cli, tmp_path):
     said = body_of(out)
     assert code == 0 and [clause["exported"] for clause in said["clauses"]] == ["proof"] and said["example"] is True
     assert sorted(said["files"]) == sorted(map(str, tmp_path.iterdir()))
+
+
+def test_the_command_names_the_files_that_it_writes(cli, tmp_path):
+    _, out, _ = cli("export", "x**2 + 1 >= 2*x", "--to", "rocq", "--out", str(tmp_path))
+    assert out.splitlines()[-1] == f"wrote {', '.join(str(tmp_path / name) for name in FILES)}"
 
 
 def test_a_proof_too_long_for_the_checker_is_left_out(monkeypatch):

@@ -81,7 +81,7 @@ def _export(
         known = result.to_json()["for_all_parameters"]
         say(visible(f"{result.theorem}: for all parameters {known}; wrote {', '.join(files)}"))
     else:
-        say(visible(_export_lines(result), lines=True))
+        say(visible(f"{_export_lines(result)}\nwrote {', '.join(files)}", lines=True))
 
 
 def _export_lines(result: Any) -> str:
