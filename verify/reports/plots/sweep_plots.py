@@ -102,8 +102,10 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
             margin = clause.get("margin_float")
             state = {True: "verified", False: "refuted", None: "inconclusive"}[clause["holds"]]
             filled = bool(row["in_scope"])
-            if margin is not None and math.isfinite(margin):
-                margins.setdefault(clause["label"], []).append((places[point[axis.name]], margin, state, filled))
+            # A line breaks where no margin is known.
+            known = margin if margin is not None and math.isfinite(margin) else math.nan
+            margins.setdefault(clause["label"], []).append((places[point[axis.name]], known, state, filled))
+    margins = {label: points for label, points in margins.items() if not all(math.isnan(p[1]) for p in points)}
     axes = figure.add_subplot(xlabel=_named(axis), ylabel="margin (positive where a clause holds with room)")
     for i, (label, points) in enumerate(margins.items()):
         style = {"color": "#555555", "linestyle": ("-", "--", "-.", ":")[i % 4], "linewidth": 1.0}
@@ -111,10 +113,11 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
     points_of: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     for points in margins.values():
         for x, margin, *kind in points:
-            points_of.setdefault(tuple(kind), []).append((x, margin))
+            if not math.isnan(margin):
+                points_of.setdefault(tuple(kind), []).append((x, margin))
     _mark(axes, points_of, s=22)
     _scale(axes, "x", axis)
-    sizes = [abs(margin) for points in margins.values() for _, margin, *_ in points if margin]
+    sizes = [abs(margin) for points in points_of.values() for _, margin in points if margin]
     if sizes and math.log10(max(sizes)) - math.log10(min(sizes)) > _ROOM:
         axes.set_yscale("symlog", linthresh=min(sizes))
     axes.axhline(0.0, color="#000000", linewidth=0.8)

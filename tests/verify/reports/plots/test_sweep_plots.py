@@ -84,6 +84,15 @@ def test_margins_over_one_parameter(theorem):
     assert math.isclose(upright["other: x*y < 6 (user.other)"], 3, abs_tol=0.02)
 
 
+def test_a_line_of_margins_breaks_where_there_is_no_margin(make_theorem):
+    clause = Inequality("c", sp.Lt(1 / (x - 2), 5))
+    axes = draw(verify.sweep(make_theorem(clause, parameters=(X,)), {"x": "1:3:5"})).axes[0]
+    (curve,) = [line for line in axes.get_lines() if line.get_label() == "c"]
+    assert [*curve.get_xdata()] == [1, 1.5, 2, 2.5, 3]
+    assert np.isnan(curve.get_ydata()[2]) and np.allclose(np.delete(curve.get_ydata(), 2), [6, 7, 3, 4])
+    assert {place for marks in scattered(axes).values() for place, _ in marks} == {1, 1.5, 2.5, 3}
+
+
 def test_words_have_their_own_places(make_theorem):
     how = Parameter("how", "word", "a choice", words=("one", "two"))
     result = verify.sweep(make_theorem(CLAUSE, parameters=(X, Y, how)), {"how": "two,one", "x": "1:2:2"}, y=1)
