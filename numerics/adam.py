@@ -20,7 +20,7 @@ def take_adam_step(
     rate: float,
     betas: tuple[float, float],
 ) -> None:
-    """Take a step of Adam after `taken` earlier ones: update the matrices and the running means in place.
+    """Take a step of Adam after `taken` earlier steps: update the matrices and the running means in place.
 
     `slopes` are the gradients, `means` and `squares` the running means of the gradients and of their squares, and
     `rate` is the step size.

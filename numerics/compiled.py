@@ -29,9 +29,9 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 def forget_others(folder: Path, *, after: float = 86400.0) -> None:
-    """Remove the kernels beside `folder`, compiled from other sources, if they are unchanged for `after` seconds.
+    """Remove the other folders of kernels beside `folder`, if they are unchanged for `after` seconds.
 
-    Recent ones are kept, because a running process may still write to their folder.
+    Recently changed folders are kept, because a running process may still write to them.
     """
     for other in folder.parent.glob("kernels-*"):
         with contextlib.suppress(OSError):
@@ -44,7 +44,7 @@ _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # p
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)
 _KEPT = os.access(_FOLDER, os.W_OK)
-"""Whether the cache folder is writable. If not, each run compiles: a cache of Numba's own might be out of date."""
+"""Whether the cache folder is writable. If not, each run compiles, because Numba's own cache might be outdated."""
 if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
     # Several versions of this package may share a cache folder that the user has set: nothing is removed there.
     forget_others(_FOLDER)

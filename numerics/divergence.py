@@ -11,19 +11,19 @@ _LOOKS, _NEVER = 256, 2**62
 
 
 class Divergence:
-    """Remembers the first step whose loss is not finite; checks for it at every step, or at every 256th on a GPU."""
+    """Remembers the first step whose loss is not finite; checks at every step, or on a GPU at every 256th."""
 
     def __init__(self, eta: float, device: str) -> None:
         self._eta, self._every = eta, 1 if torch.device(device).type == "cpu" else _LOOKS
         self._first: Tensor | None = None
 
     def look(self, loss: Float[Tensor, ""], step: int) -> None:
-        """Remember the step if its loss is not finite and no earlier one was not.
+        """Remember the step if its loss is the first that is not finite.
 
         Raises
         ------
         InputError
-            If a loss is not finite; on a GPU within 256 steps of it.
+            If a loss is not finite; on a GPU, the error is raised at most 256 steps later.
         """
         diverged = torch.where(loss.isfinite(), _NEVER, step)
         self._first = diverged if self._first is None else torch.minimum(self._first, diverged)

@@ -114,7 +114,7 @@ def subset(words: Any, T: int, out: Any) -> None:
     q = len(out)
     for i in range(q):
         largest = T - q + i
-        # A number from 0 to `largest`; each has probability 1/(largest + 1) up to a factor of 1 ± T/2⁶⁴.
+        # A random number from 0 to `largest`; each value has probability 1/(largest + 1) up to a factor of 1 ± T/2⁶⁴.
         count, low = np.uint64(largest + 1), np.uint64(words[2 * i]) * np.uint64(largest + 1)
         member = np.int64((np.uint64(words[2 * i + 1]) * count + (low >> np.uint64(32))) >> np.uint64(32))
         for j in range(i):

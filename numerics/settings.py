@@ -48,7 +48,7 @@ def timed(act: Callable[[], Any], device: str, times: int) -> float:
     import torch
 
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    # Work that the GPU still has from before is not timed.
+    # Work that was given to the GPU before is not timed.
     wait()
     started = time.perf_counter()
     for _ in range(times):

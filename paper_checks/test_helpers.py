@@ -58,7 +58,7 @@ def test_nothing_is_near_a_saddle():
 
 
 def test_directions_of_a_symmetry_do_not_count():
-    # (xy − 1)²/2 is the same along xy = 1.
+    # (xy − 1)²/2 is constant along xy = 1.
     end = settled(lambda p: ((p[0] * p[1] - 1) ** 2 / 2, (p[0] * p[1] - 1) * p[::-1]), np.array([2.0, 0.3]))
     assert end.off(1e-12) < 1e-6 and abs(end.point[0] * end.point[1] - 1) < 1e-6
 

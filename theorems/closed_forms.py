@@ -31,9 +31,9 @@ def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values
 
 
 def roots_of(symmetric: Values) -> Values:
-    """Return a function of an instance: the real numbers, rising, among those with elementary symmetric functions e_k.
+    """Return a function of an instance that gives the real roots, ascending, of x^L − e_1 x^{L−1} + e_2 x^{L−2} − ….
 
-    `symmetric` gives e_1, e_2, …
+    `symmetric` gives the coefficients e_1 … e_L, the elementary symmetric functions of all roots.
     """
 
     def values(instance: "Instance") -> list[Fraction]:

@@ -1,13 +1,14 @@
 """Expressions that SymPy takes long to derive, stored beside the module that uses them.
 
 A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` the forms that its function
-`derived_forms` returns by name. If there is no such file, it derives them. All forms are derived and written anew by
+`derived_forms` returns by name. If there is no such file, the function derives them. This command derives and writes
+all forms anew:
 
     python -m theorems.stored_forms
 
-and a test derives each and compares: nothing else shows that a form is right. A form is stored as the
-tree of its sums, products and powers in SymPy's own order, so that the expression that is read is the one that was
-derived; SymPy does not evaluate it again.
+A test derives each form and compares: nothing else shows that a form is right. A form is stored as the tree of its
+sums, products and powers in SymPy's own order, so that the expression that is read is the expression that was derived;
+SymPy does not evaluate it again.
 """
 
 import inspect
@@ -80,7 +81,7 @@ def modules() -> dict[str, Derive]:
 
 def main() -> None:
     """Write all forms anew."""
-    # If the files are gone, every module derives all of its forms, including those that its file lacked.
+    # Without the files every module derives all of its forms, including those that its file lacked.
     before = {path: path.read_bytes() for path in Path(theorems.__path__[0]).rglob(f"*{SUFFIX}")}
     for path in before:
         path.unlink()

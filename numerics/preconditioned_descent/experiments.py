@@ -78,7 +78,7 @@ def singular_vectors(size: int, generator: torch.Generator) -> Float64[Tensor, "
 
 
 def clipped(gradient: Float[Tensor, "L d d"], largest: float) -> Float[Tensor, "L d d"]:
-    """Return the matrices (L, d, d), scaled down to the Frobenius norm `largest` if their norm is larger."""
+    """Return the matrices (L, d, d), each scaled down to the Frobenius norm `largest` if its norm is larger."""
     norms = torch.linalg.matrix_norm(gradient, keepdim=True)
     return gradient * torch.where(norms > largest, largest / norms, 1.0)
 
@@ -228,7 +228,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         row = {}
         for layer, matrix in enumerate(A):
             row |= _shape_of(f"A{layer}", root @ matrix @ root)
-        # The last B moves tokens that no later layer reads.
+        # The last B changes tokens that no later layer reads.
         for layer, matrix in enumerate([] if B is None else B[:-1]):
             row |= _shape_of(f"B{layer}", matrix)
         rows.append(row)
@@ -236,7 +236,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             _fresh_errors(pattern(A, B), n, covariance, prior, prompts=int(settings["prompts"]), generator=generator)
         )
     over_runs = {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
-    # The loss is that of the matrices found: its standard error reflects the fresh prompts, not the spread of runs.
+    # The loss is that of the trained matrices: its standard error is over the fresh prompts, not over the runs.
     return {"loss": _measurement(torch.cat(errors)), **over_runs}
 
 

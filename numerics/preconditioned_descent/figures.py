@@ -1,10 +1,10 @@
 """Figures 1 to 5 of Ahn et al. 2023 by training: log losses, distances to the identity, the matrices at the end.
 
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
-w* ~ N(0, Σ^{-1}), and each run has its own eigenvectors of Σ. A run is read at equally spaced steps on fixed prompts
-that training has not seen. Curves are means over the runs' readings, with standard errors over the runs (for a single
-run, those of losses are over the prompts, and distances have none). Dist(M, I) = min_t |M − tI| / |M|. Signs are those
-of A_l; the paper's figures print the opposite signs, of Q_l = −diag(A_l, 0).
+w* ~ N(0, Σ^{-1}), and each run has its own eigenvectors of Σ. Readings are taken at equally spaced steps, on fixed
+prompts that are not used in training. A curve is the mean over the runs, with its standard error. For a single run, the
+standard error of a loss is over the prompts, and a distance has none. Dist(M, I) = min_t |M − tI| / |M|. Signs are
+those of A_l; the paper's figures show the opposite signs, those of Q_l = −diag(A_l, 0).
 
 `protocol` chooses the default settings. `code`, the protocol of `--full`, is that of the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
@@ -134,7 +134,7 @@ def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
             shown[f"{name}_largest"] = Measurement(max(run[-1][name] for run in distances))
             shown[f"{name}_least"] = Measurement(min(run[-1][name] for run in distances))
         shown["test_loss"] = measured(torch.cat(ends))
-        # The same loss, averaged over w* and the query: its spread comes only from the examples.
+        # The same loss, averaged over w* and the query: only the examples contribute to its spread.
         shown["test_loss_given_examples"] = measured(torch.cat(given))
         return shown | {f"test_loss_run{i}": measured(each) for i, each in enumerate(ends)}
 
@@ -142,7 +142,7 @@ def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
 
 
 def _distances(reading: Reading, root: Float64[Tensor, "d d"]) -> dict[str, float]:
-    """Return the distances to the identity, without the last B, which moves tokens that no later layer reads."""
+    """Return the distances to the identity, without the last B, which changes tokens that no later layer reads."""
     distances = {f"whitened_A{i}": float(distance_to_identity(root @ A @ root)) for i, A in enumerate(reading.A)}
     distances |= {f"A{i}": float(distance_to_identity(A)) for i, A in enumerate(reading.A)}
     B = [] if reading.B is None else reading.B[:-1]
@@ -235,7 +235,7 @@ CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vect
 def by_protocol(
     own: Iterable[Parameter], quick: Mapping[str, Value], code: Mapping[str, Value], text: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """Return an experiment's settings and protocols, for its `own` parameters and a training's that `quick` sets."""
+    """Return an experiment's settings and protocols, for its `own` parameters and the training's that `quick` sets."""
     parameters = (*own, *(parameter for parameter in _TRAINING if parameter.name in quick))
     names = [parameter.name for parameter in parameters]
     columns = {"quick": quick, "code": code, "text": text}
@@ -260,8 +260,8 @@ _A_AND_B = (
 )
 _MANY = {"runs": 5, "n_test": 20_000, "readings": 51}
 _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}, _MANY)
-# More prompts take little time next to the training. Figure 3's losses have heavy tails; its number of prompts is that
-# of a batch.
+# More prompts take little time compared with the training. Figure 3's losses have heavy tails; its number of prompts is
+# that of a batch.
 _OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
 # A figure of heat maps shares its training with Figure 1 or 3 if both have the same readings.
 _ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})

@@ -27,7 +27,7 @@ METHODS: Mapping[str, tuple[str, dict[str, float]]] = {
     "lbfgs": ("L-BFGS-B", {"gtol": 1e-8, "ftol": 0.0, "maxcor": 40, "maxiter": 5000, "maxfun": 20_000}),
 }
 MOST_NODES, MOST_EXAMPLES = 10**5, 300
-"""Maximum number of nodes and of examples: beyond some 340 examples SciPy's Gauss-Laguerre weights overflow."""
+"""Maximum numbers of nodes and of examples; beyond about 340 examples SciPy's Gauss-Laguerre weights overflow."""
 FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
 """Largest absolute entry of the gradient at rest; relative distance of losses that count as equal; largest absolute
 entry of the matrices, beyond which the loss is set to infinity.
@@ -127,7 +127,7 @@ def _measure(settings: Instance, *, seed: int, device: str, running: Running) ->
 
 
 def _counted(ends: Float64[np.ndarray, "descents 2"]) -> Mapping[str, Measurement]:
-    """Return the lowest loss of all ends, and each optimiser's least loss at rest and number of ends of each kind.
+    """Return the lowest loss of all ends, each optimiser's least loss at rest, and its number of ends of each kind.
 
     The kinds are: at rest with the least loss at rest of both optimisers, at rest elsewhere, and not at rest.
     """

@@ -6,7 +6,7 @@ S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l (whic
     h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
     e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,
 
-so that the work grows like L, whereas that of `reduced` under (11) grows like 3^L. In the backward pass a bar denotes
+so that the work grows like L; under (11) the work of `reduced` grows like 3^L. In the backward pass a bar denotes
 the derivative of the loss in a variable, with r = e_Lᵀ x and C_l = S_l A_l:
 
     M̄_l = x̄_{l+1} x_lᵀ + h̄_{l+1} k_lᵀ + (S̄_{l+1} + S̄_{l+1}ᵀ) M_l S_l,    k̄_l = M_lᵀ h̄_{l+1},    C̄_l = −B_lᵀ M̄_l,
@@ -39,7 +39,7 @@ _CHUNK = 16
 def _dots(
     d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
-    """Write, or with `add` add, sign · Σ_k u_k v_k of each prompt: row k of u is at ui + k us, of v at vi + k vs.
+    """Write (with `add`: add) sign · Σ_k u_k v_k of each prompt; row k of u is at ui + k us, row k of v at vi + k vs.
 
     For d ≥ 5 the first five terms are written out; these are all terms for the paper's d = 5.
     """
@@ -70,7 +70,7 @@ def _dots(
 def _mixed(
     d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
-    """Write, or with `add` add, sign · Σ_k a_k v_k of each prompt; a_k, at ai + k step, is the same for all prompts."""
+    """Write (with `add`: add) sign · Σ_k a_k v_k of each prompt; a_k, at ai + k step, is the same for all prompts."""
     vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
     if d >= 5:

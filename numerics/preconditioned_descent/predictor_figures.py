@@ -1,29 +1,31 @@
 """Figures 6 and 7 of Ahn et al. 2023: the trained transformer next to gradient descent and least squares.
 
-The transformer is trained anew for each number of examples or of layers, and tested with as many examples. Gradient
-descent takes as many steps as there are layers. Standard errors are those of the mean over the prompts of all runs,
-given the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
+The transformer is trained anew for each number of examples or of layers, and tested with the same number of examples.
+Gradient descent takes as many steps as there are layers. Standard errors are those of the mean over the prompts of all
+runs, given the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
 
 With `protocol=text` the training is that of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)). All
-predictors see all n examples of the same prompts, which neither training nor fitting has seen. The step sizes of plain
-descent and of descent with the preconditioner Σ^{-1} are the best real ones for `n_fit` prompts (`predictors`), one for
-each step. The number of the best complex step sizes that are not real is reported as well. Least squares has error 0
-from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both the Euclidean
-and the Σ-norm are shown.
+predictors see all n examples of the same prompts, which are used neither in training nor in fitting. The step sizes of
+plain descent and of descent with the preconditioner Σ^{-1} are the best real ones for `n_fit` prompts (`predictors`),
+one for each step. The number of the best complex step sizes that are not real is reported as well. Least squares has
+error 0 from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both the
+Euclidean and the Σ-norm are shown.
 
 With `protocol=code`, the protocol of `--full`, the comparison is that of the authors' code
-(github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs in these points:
-- A_l and B_l are trained. Of the last matrices kept, 100 steps apart, the best ones on a separate batch are tested.
+(github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs from `text` in these
+points:
+- A_l and B_l are trained. Matrices are kept at the last steps, 100 steps apart; the best on a separate batch are
+  tested.
 - All predictors except the transformer leave out one of the n examples.
 - All steps of gradient descent are equal: the best of nine (`predictors.GRID`) for `n_fit` prompts of the first run.
 - The code solves least squares in whitened coordinates, which gives the solution of least Σ-norm.
 
-Four points are ours. All of the grid is tried; the code tries only its six largest steps for plain descent in Figure 7
-and for preconditioned descent in Figure 6. The last matrix is that of the end, 100 steps later than the code's. The
-prompts with n − 1 examples are drawn separately; they have the distribution of prompts with n examples of which one is
-left out. There are more test prompts, the same number for all predictors.
+Four choices are ours. The whole grid is tried; the code tries only its six largest steps for plain descent in Figure 7
+and for preconditioned descent in Figure 6. The last matrices are those at the end of training, 100 steps later than the
+code's. The prompts with n − 1 examples are drawn separately; their distribution is that of prompts with n examples
+after one example is left out. There are more test prompts, the same number for all predictors.
 
-`figures` says of the other choices whether they are the paper's, the code's or ours.
+The docstring of `figures` says which of the other choices are the paper's, the code's or ours.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,7 +66,7 @@ from verify.language.parameters import Instance
 LOSS = "loss on unseen prompts"
 STEP = "equal step size for the mean over the examples"
 _APART = 100
-"""Number of steps between the matrices of which the best are tested."""
+"""Number of steps between the matrices that are kept; the best of them are tested."""
 _FEW = 5
 """Number of examples below which the authors' code has a smaller step size."""
 OVER = {"n": "n: examples in the prompt", "L": "L: layers, or steps"}
@@ -87,7 +89,7 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
 
 
 def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
-    """Return each point of a figure along `along`, n or L, with the plan of its training.
+    """Return the points of a figure's axis `along`, n or L, each with the plan of its training.
 
     Raises
     ------
@@ -130,7 +132,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add a run's losses: of its best last matrices, and of the other predictors without `left_out` examples."""
+        """Add a run's losses: of its best matrices, and of the others, which leave out `left_out` examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))

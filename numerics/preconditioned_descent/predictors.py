@@ -1,11 +1,11 @@
 r"""The predictors that the figures compare with: gradient descent with the best step sizes, and least squares.
 
-After L steps w' = w − a_l K ∇R(w) from w = 0, with K = I or Σ^{-1}, w* − w = p(KS) w* with S = XXᵀ/n and
-p(s) = ∏ (1 − a_l s) = Σ_j c_j s^j. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1. Its
-mean square is a quadratic form in c_0 … c_L: least squares gives the best p for a sample of prompts exactly, without a
-grid search over the a_l. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs.
-Gradient descent cannot take such steps, and their loss is below that of all real steps. In that case the figures use
-the best real steps that a descent over the a_l finds from several starts, such as the real parts.
+Take L steps w' = w − a_l K ∇R(w) from w = 0, with K = I or Σ^{-1}. They end at a w with w* − w = p(KS) w*, where
+S = XXᵀ/n and p(s) = ∏ (1 − a_l s) = Σ_j c_j s^j. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and
+c_0 = 1. Its mean square is a quadratic form in c_0 … c_L: least squares gives the best p for a sample of prompts
+exactly, without a grid search over the a_l. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex,
+in conjugate pairs. Gradient descent cannot take such steps, and their loss is below that of all real steps. In that
+case the figures use the best real steps that a descent over the a_l finds from several starts, such as the real parts.
 
 For n ≥ d, least squares on noiseless labels finds w* almost surely, with error 0. For fewer examples it finds the
 solution of least norm, which depends on the norm. For the Euclidean norm it is the orthogonal projection of w* on the
@@ -23,9 +23,9 @@ from numerics.preconditioned_descent.reduced import Prompts, applied
 from verify import InputError
 
 _REAL = 1e-9
-"""Imaginary parts below this fraction of a step size's modulus are rounding."""
+"""An imaginary part below this fraction of the step size's modulus counts as 0."""
 _SLOPE = 1e-10
-"""Gradients below this fraction of the loss without a step count as 0."""
+"""A gradient below this fraction of the loss at w = 0 counts as 0."""
 
 
 def power_errors(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -> Float[Tensor, "{steps}+1 N"]:
@@ -81,7 +81,7 @@ def best_real_steps(errors: Float64[Tensor, "L_plus_1 N"]) -> tuple[Float64[np.n
         slopes = np.array([-np.concatenate([[0.0], np.poly(np.delete(a, i))]) for i in range(len(a))])
         return float(c @ gram @ c), 2 * slopes @ gram @ c
 
-    # The real parts of a conjugate pair are equal, and a descent keeps equal steps equal: some starts spread them.
+    # The real parts of a conjugate pair are equal, and a descent keeps equal a_l equal: some starts spread them.
     starts = [steps.real + spread * np.linspace(-1, 1, len(steps)) * np.abs(steps) for spread in (0, 0.1, -0.1, 0.5)]  # pyright: ignore[reportAttributeAccessIssue]
     ended = [minimize(loss, start, jac=True, method="BFGS", options={"gtol": _SLOPE * gram[0, 0]}) for start in starts]
     return min(ended, key=lambda each: each.fun).x, wrong

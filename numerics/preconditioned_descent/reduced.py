@@ -1,14 +1,14 @@
-r"""Linear attention of patterns (8) and (11) from the d×d second moment of each prompt, whatever its length.
+r"""Linear attention of patterns (8) and (11) from the d×d second moment of each prompt, for prompts of any length.
 
-The model is that of `reference`; the tests compare the loss and the gradient here with its autograd. A layer moves
-tokens and labels, z ↦ z + (1/n) P Z M (Zᵀ Q z), and with P_l = diag(B_l, 1), Q_l = −diag(A_l, 0) all columns the same
+The model is that of `reference`; the tests compare the loss and the gradient here with its autograd. A layer maps each
+column z to z + (1/n) P Z M (Zᵀ Q z). With P_l = diag(B_l, 1) and Q_l = −diag(A_l, 0), all columns change in the same
 way:
 
     X_{l+1} = X_l − B_l (X_l X_lᵀ/n) A_l X_l,    Y_{l+1} = Y_l − (Y_l X_lᵀ/n) A_l X_l.
 
 So X_l = G_l X and Y_l = e_lᵀ X for a matrix G_l and a vector e_l of the prompt. The same holds for the query x if its
-label is ⟨w*, x⟩ instead of 0. This adds ⟨w*, x⟩ to the last output, and the mask keeps the query from the other
-columns. With S = XXᵀ/n, G_0 = I and e_0 = w*,
+label is ⟨w*, x⟩ instead of 0. This adds ⟨w*, x⟩ to the last output, and the mask M keeps the query from changing the
+other columns. With S = XXᵀ/n, G_0 = I and e_0 = w*,
 
     G_{l+1} v = g − B_l G_l S G_lᵀ A_l g,  g = G_l v,      e_{l+1} = e_l − G_lᵀ A_lᵀ G_l S e_l,
 
@@ -85,7 +85,7 @@ def draw(
 
 
 def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
-    """Return the number of Gaussians in `_half`, the (even) number drawn for a prompt, and that of further words."""
+    """Return the number of Gaussians that `_half` uses, the even number drawn, and the number of further words."""
     if n < d:
         half, uniforms = n * d, 0
     else:
@@ -102,7 +102,7 @@ def _half(
     T = gaussian.new_zeros(d, d, gaussian.shape[1])
     below = torch.tril_indices(d, d, -1, device=gaussian.device)
     T[below[0], below[1]] = gaussian[d:]
-    # Two degrees of freedom of χ² are twice an exponential; an odd one is the square of a Gaussian.
+    # A χ² with 2 degrees of freedom is twice an exponential; one with 1 degree is the square of a Gaussian.
     freedom = [n - i for i in range(d)]
     parts = zip(freedom, words.split([k // 2 for k in freedom], dim=1), gaussian[:d], strict=True)
     squares = [2 * philox_tensors.exponentials(part) + k % 2 * z.square() for k, part, z in parts]

@@ -282,12 +282,13 @@ def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
 
     With linear attention the squared error is a polynomial in the independent N(0, 1) coordinates of x_1..x_{n+1}
     and w*, and Gauss-Hermite's rule with m nodes is exact to degree 2m - 1. Degrees are bounded in one coordinate at
-    a time, for each entry of Z_0..Z_L: the degree of a product is the sum, that of a sum at most the largest, and a
-    zero of P or Q contributes nothing. Column n+1 is never a key, because of M. The bounds for the squared error are:
+    a time, for each entry of Z_0..Z_L: the degree of a product is the sum of the degrees, that of a sum is at most the
+    largest, and a zero entry of P or Q contributes nothing. Column n+1 is never a key, because of M. The bounds for the
+    squared error are:
 
     - in a coordinate of x_i, i <= n, column i of Z_l has degree 3^l (three factors a layer). Layer l adds 2 · 3^l to
-      the degree of column n+1, 3^L - 1 in the end. So the degree is 2 (3^L - 1), with 3^L nodes;
-    - the same in a coordinate of w*, which enters with the labels; the target has only degree 1 in it;
+      the degree of column n+1, which ends at 3^L - 1. So the squared error has degree 2 (3^L - 1), and needs 3^L nodes;
+    - in a coordinate of w* the degrees are the same, because w* enters with the labels; the target has degree 1;
     - in a coordinate of x_{n+1}, each layer's update of column n+1 is linear: degree 2, with 2 nodes;
     - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens do not move, and labels gain two factors a layer: degree 4L,
       with 2L + 1 nodes for x_i. Labels stay linear in w*, with 2 nodes. With P_l = diag(B_l, 1) tokens move too, with
@@ -298,8 +299,8 @@ def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
     """
     P, Q = _layers(layers)
     zeros = [((P_l != 0).cpu().numpy(), (Q_l != 0).cpu().numpy()) for P_l, Q_l in zip(P, Q, strict=True)]
-    # Degrees of the tokens and the label in the key's column, of the tokens in column n+1, and of the target: for a
-    # coordinate of x_i, of x_{n+1} and of w*.
+    # Each tuple has the degrees of the tokens and the label in the key's column, of the tokens in column n+1, and of
+    # the target. The tuples are for a coordinate of x_i, of x_{n+1} and of w*.
     starts = (1, 1, 0, 0), (0, 0, 1, 1), (0, 1, 0, 1)
     return Nodes(*(_degree(zeros, *start, gradient=gradient) // 2 + 1 for start in starts))
 
@@ -398,7 +399,7 @@ def _degree(
         return _largest_sums(a, b), np.maximum(_largest_sums(da, b), _largest_sums(a, db))
 
     d = len(nonzero[0][0]) - 1
-    # The columns are the coordinate's key, whose degrees no other key exceeds, and column n+1, whose label is 0.
+    # The first column is the coordinate's key, whose degrees no other key exceeds; the second is n+1, with label 0.
     start = np.array([[token, query]] * d + [[label, -math.inf]], dtype=float)
     Z: tuple[np.ndarray, ...] = (start, np.full_like(start, -math.inf))
     for masks in nonzero:
@@ -430,7 +431,7 @@ def _bordered(matrices: Float[Tensor, "L d d"]) -> Float[Tensor, "L d+1 d+1"]:
 def roots(
     covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"]
 ) -> tuple[Float[Tensor, "d d"], Float[Tensor, "d d"]]:
-    """Return the lower triangular C with C C^T = covariance, and the one of the prior.
+    """Return the lower triangular C with C C^T = covariance, and the same factor of the prior.
 
     Raises
     ------

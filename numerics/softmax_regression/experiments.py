@@ -5,9 +5,10 @@ The tasks, which are ours, have A with independent entries N(0, 1/d), and
 - `simplex`: b uniform on the simplex, whatever A is;
 - `outliers`: as `teacher`, with half of the target's mass moved to a row drawn uniformly.
 The layer is trained by Adam on fresh tasks. The step size eta_GD of the gradient step has the least mean loss on search
-tasks, on a grid refined once. Both models are then compared on the same test tasks, at readings from before training to
-after it. If all repetitions find the same eta_GD on the grid, its standard error is 0. An interrupted run continues
-with the next repetition. docs/howto/figures.md has the paper's sizes.
+tasks, on a grid refined once. Both models are then compared on the same test tasks, at several readings (numbers of
+training steps); the first is before training and the last after it. If all repetitions find the same eta_GD on the
+grid, its standard error is 0. An interrupted run continues with the next repetition. docs/howto/figures.md has the
+paper's sizes.
 """
 
 import math
@@ -90,7 +91,7 @@ def trained_layer(
         If training diverges; the error names eta and the step.
     """
     W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
-    # From the other sign, training has to pass v = 0, at which W has no gradient, and stays near it for long.
+    # From a negative v, training has to pass v = 0, at which W has no gradient, and stays near it for long.
     v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
     layers = []
     optimizer = torch.optim.Adam([W.requires_grad_(), v.requires_grad_()], lr=eta)

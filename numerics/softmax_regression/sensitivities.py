@@ -63,8 +63,8 @@ def inner(one: Sensitivity, other: Sensitivity) -> Float64[Tensor, "count"]:
     )
     for m, mean in ((one, means[1]), (other, means[0])):
         rows = rows - _dot(m.own, mean) - _dot(m.along, m.through @ mean)
-    # If the largest output is close to 1, the derivatives of its logit are close to their mean: −offset is the
-    # difference without cancellation.
+    # If the largest output is close to 1, the derivatives of its logit are close to the mean s: −offset is the
+    # difference, computed without cancellation.
     for row in tops:
         slopes = [
             torch.where((row == top)[:, None, None], -offset, _slopes(m, row) - mean)
@@ -86,7 +86,7 @@ def _slopes(model: Sensitivity, row: Tensor) -> Tensor:
 
 
 def _means(model: Sensitivity) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the row of the largest output, the mean s, and s minus that row's derivatives, as a sum over others."""
+    """Return the row of the largest output, the mean s, and s minus this row's derivatives, a sum over other rows."""
     top = model.output.argmax(dim=1)
     rest = model.output.scatter(1, top[:, None], 0.0)[..., None]
     slopes = _slopes(model, top)
@@ -99,6 +99,6 @@ def compared(one: Sensitivity, other: Sensitivity) -> tuple[Float64[Tensor, "cou
     """Return for each task the Frobenius norm of the difference of two Jacobians in A, and their cosine."""
     first, second, mixed = inner(one, one), inner(other, other), inner(one, other)
     difference = (first + second - 2 * mixed).clamp(min=0).sqrt()
-    # Norms below 10⁻¹⁴⁰, as of predictions that are one-hot to 140 digits, determine no direction: the cosine is 0.
+    # Norms below 10⁻¹⁴⁰ occur for predictions that are one-hot to 140 digits; the cosine is then set to 0.
     lost = torch.minimum(first, second) < 1e-280
     return difference, (mixed / (first.sqrt() * second.sqrt())).masked_fill(lost, 0.0)

@@ -1,9 +1,9 @@
 """Counter-based batches: a step's batch depends only on a key and the step's number, and is the same on every device.
 
-A sample's words are, in this order: the bits of its encodings, if it has its own; two for each two entries of its
-tokens; and two for each member of its subset. The bits are arranged in squares of sixteen tokens by sixteen dimensions.
-A square has sixteen words of 16 bits, one for each token, whose bits are the dimensions. Plane i has word i of every
-square.
+A sample's words are, in this order: the bits of its encodings, if it has its own; two words for every two entries of
+its tokens; and two words for each member of its subset. The bits are arranged in squares of sixteen tokens by sixteen
+dimensions. A square has sixteen words of 16 bits, one for each token, whose bits are the dimensions. Plane i has word i
+of every square.
 """
 
 import math
@@ -25,7 +25,7 @@ from verify import InputError
 SIDE = 16
 """Number of tokens, and of dimensions, of a square of bits: a word has 16 bits."""
 _AHEAD = 2**22
-"""Maximum number of words that a GPU draws at a time, unless a step has more: fewer words would take as long."""
+"""Maximum number of words that a GPU draws at a time, unless one step needs more; drawing fewer would take as long."""
 _MOST_AHEAD = 64
 """Maximum number of steps that are drawn at a time."""
 
@@ -78,7 +78,7 @@ def draw(
         Memory for the sample's words, (4, blocks) of uint32. The first are the encodings' bits, (16, plane) words of
         16 bits. For shared encodings `plane` is 0, and there are no bits.
     work, tokens
-        Memory (pairs,), and the output (2 pairs,), of which d T numbers are used.
+        Memory (pairs,), and the output (2 pairs,); d T of its numbers are used.
     members
         The output, (q,).
     """

@@ -4,7 +4,7 @@ Definition 3 asks for unit vectors with small inner products. The readings are:
 - drawn afresh at every pass: independent `signs`, independent vectors uniform on the `sphere`, and `gaussian` ones,
   whose squared norm has mean 1, so that they are not unit vectors;
 - chosen: a `harmonic` frame, with rows of cosines and sines, and `simplices`, which are regular and in orthogonal
-  spaces. The symmetry of gradient descent needs these vectors turned at every pass by a random orthogonal matrix, but
+  spaces. The symmetry of gradient descent needs a random orthogonal matrix applied to these vectors at every pass, but
   this changes no inner product;
 - one draw of signs E for all passes: `fixed`, and `whitened` with W = diag(0, C (E E')^{-1}), because for a fixed draw
   W need not be a multiple of I.
@@ -121,7 +121,7 @@ def _fresh(draw: Callable[..., Tensor], n: int, T: int, q: int, d_e: int, genera
         subsets.append(random_subsets(len(drawn), T, q, generator))
         query = torch.einsum("net,nt->ne", drawn, subsets[-1])
         logits.append(torch.einsum("net,ne->nt", drawn, query))
-        # The coherence of one draw of each chunk.
+        # The coherence of the first draw of each chunk.
         largest.append(_coherence(drawn[0].T @ drawn[0]))
     coherence = torch.stack(largest)
     return Layers(
@@ -166,7 +166,7 @@ READINGS: Mapping[str, Callable[..., Layers]] = {
 
 
 def attention(layers: Layers, C: float, attend: str) -> tuple[Float64[Tensor, "n"], Float64[Tensor, "n"]]:
-    """Return, for each sample at W = C W*, the attention on y, and the sum of the tokens' squared attention."""
+    """Return, for each sample at W = C W*, the attention on y, and the sum of the squares of the tokens' attention."""
     logits = C * layers.logits
     if attend == "tokens_and_query":
         # The query's own logit is the sum of the selected tokens' logits.

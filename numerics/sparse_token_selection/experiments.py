@@ -39,7 +39,7 @@ SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; put t
 
 
 class GroundTruth(NamedTuple):
-    """W* (D, D), W* with I - 11^T/T for I, and V* (d, D); D = d + T, with d_e in place of T if they differ."""
+    """W* (D, D), W* with I - 11^T/T in place of I, and V* (d, D); D = d + T, or d + d_e if d_e is not T."""
 
     W: Float64[Tensor, "D D"]
     W_centred: Float64[Tensor, "D D"]
@@ -97,7 +97,7 @@ one_hot_gradient = Experiment(
 
 
 def _odds(W: Float64[Tensor, "D D"], length: int, subset: int, size: int) -> float:
-    """Return the attention on unselected tokens over that on the selected ones, for the first q tokens selected."""
+    """Return the attention on all unselected tokens over that on the selected ones, which are the first q tokens."""
     attention = torch.softmax(W[size:, size : size + subset].sum(dim=1), dim=0)
     return float(attention[subset:].sum() / attention[:subset].sum())
 
@@ -121,7 +121,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             raise InputError("eta", settings["eta"], f"training diverges: no finite loss at step {iterate.step}")
         if iterate.step in (steps - window, steps):
             kept[iterate.step] = iterate
-        # Cosines begin when a matrix is no longer zero.
+        # A zero matrix has no cosine.
         if iterate.W.any():
             cosines_W.append(float(cosine_similarity(iterate.W, truth.W)))
         if iterate.V.any():
@@ -339,7 +339,7 @@ def _stochastic_training(settings: Instance, *, seed: int, device: str) -> Mappi
         rows.append(_pattern(W, V, truth))
         losses.append(sampled_losses(W, V, seen, q, **options))
         tests.append(sampled_losses(W, V, unseen, q_test, **options))
-    # The losses are those of the matrices found: their standard errors reflect the samples, not the spread of runs.
+    # The losses are those of the trained matrices: their standard errors are over the samples, not over the runs.
     return {
         "loss": measurement(torch.cat(losses)),
         "loss_test": measurement(torch.cat(tests)),

@@ -1,14 +1,14 @@
 """The figures of Wang et al. 2024 by training: losses, cosines, heat maps, unseen lengths and unseen subset sizes.
 
-A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set of n_test
-samples (X, y). Stochastic encodings are drawn anew at every forward pass, in validation too. Fixed encodings are the
-first T_test of the seed's single draw, of which training saw the first T. Validation has its own generators, so that
-reading does not change the training. With one run, the standard errors of losses are those of the mean over the
-validation set, given the trained matrices, and numbers read off the matrices have none. With several runs, each with
-its own draw of fixed encodings, all standard errors are those of the mean over the runs.
+A figure trains the layer on fresh batches. Readings are taken at equally spaced steps, on a fixed validation set of
+n_test samples (X, y). Stochastic encodings are drawn anew at every forward pass, in validation too. Fixed encodings are
+the first T_test of the seed's single draw; training uses only the first T. Validation has its own generators, so
+that reading does not change the training. With one run, the standard errors of losses are those of the mean over the
+validation set, given the trained matrices, and numbers computed from the matrices have none. With several runs, each
+with its own draw of fixed encodings, all standard errors are those of the mean over the runs.
 
-Ours are the scale of the initial entries (the paper says random), q_test, Adam's step size, and the number of readings.
-`--full` says before it starts how long a run with the full settings takes on this machine.
+Our own choices are the scale of the initial entries (the paper says random), q_test, Adam's step size, and the number
+of readings. `--full` says before it starts how long a run with the full settings takes on this machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -108,7 +108,7 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding; `others` has the numbers of encodings before it and in all."""
+    """Return the trainings of one encoding; `others` has the number of encodings before it, and of all."""
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
@@ -132,7 +132,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
     loss = loss_curve(plan, runs.losses(int(settings["n_test"]), plan.T, plan.q))
 
     def curve(name: str, quantity: str) -> Curve | None:
-        """Return the curve of numbers read off the matrices; a cosine is left out while the matrix is 0 in some run."""
+        """Return the curve of numbers computed from the matrices, without the steps at which a cosine is undefined."""
         known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
         if not known:
             return None
@@ -184,7 +184,7 @@ def _figure2(settings: Instance, *, seed: int, device: str, running: Running) ->
 
 
 def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
-    """Refuse, before training, a length at which a subset of q does not fit."""
+    """Refuse, before training, a length below q."""
     for length in lengths:
         if length < int(settings["q"]):
             raise InputError("T_test", length, f"must be at least q = {settings['q']}")
@@ -233,7 +233,7 @@ def _generalisation(
             "q_test: tokens selected", f"{LOSS}\nat the end", tuple(map(float, sizes)), measured
         )
         for low, high in pairwise(sizes):
-            # The difference is taken in each run: an effect of the draw on both losses cancels.
+            # The difference is taken within each run, so that an effect of the draw on both losses cancels.
             rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(by_size[low], by_size[high], strict=True))
             rest[f"{encoding}_rise_q{low}_to_q{high}"] = _over_runs(rises)
         rest |= {f"{encoding}_{name}": measured for name, measured in runs.ends().items()}

@@ -2,7 +2,7 @@
 
 A net's input is (vec X, 1_y), with vec X as in `linear_measurements`; its first layer has `width` units. If y is read
 "together", the first layer reads both. If it is read "apart", the first layer reads vec X, and the second layer reads
-the first layer's outputs and 1_y. All is float64.
+the first layer's outputs and 1_y. All numbers are float64.
 """
 
 import math
@@ -29,7 +29,7 @@ _WHOLE_LINE = 40.0
 An activation that is flat in float64 before this bound, such as tanh, is in effect inverted on a smaller interval.
 """
 _WIDEST = 2**32
-"""Largest range of codes: inverting an activation has an error of some 10⁻¹⁴ of the range, here 10⁻⁴."""
+"""Largest range of codes: inverting an activation has an error of about 10⁻¹⁴ of the range, here 10⁻⁴."""
 
 
 class Activation(NamedTuple):
@@ -130,8 +130,8 @@ def subset_code(T: int, q: int) -> tuple[list[int], int]:
     """Return T integers such that different q-subsets have different sums, and an upper bound on these sums.
 
     The integers are 2^i or, if this gives a smaller bound, numbers whose digits are the residues of i, i^2 .. i^q
-    modulo a prime that is at least T. In sums of q of these no digit carries, and power sums determine a set (Newton's
-    identities).
+    modulo a prime that is at least T. In a sum of q of these numbers no digit carries, and power sums determine a set
+    (Newton's identities).
 
     Raises
     ------
@@ -278,7 +278,7 @@ def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, l
 
 def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{m}"], Float[Tensor, "{m}"]]:
     """Return the lower end of each unit's values, (m,), and the scales, (m,), that map the values onto the interval."""
-    # A measurement of variance 1 is beyond 9 with probability 2e-19.
+    # The absolute value of a measurement of variance 1 exceeds 9 with probability 2e-19.
     low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
     high = -low
     high[0] = high[0] + spacing * reading.below

@@ -2,8 +2,8 @@
 
 Along W = diag(0, C I) the change of the loss from C_low to C_high is C_high - C_low times the mean trace of dL/dW's
 positional block over C uniform between them. A batch has half of its samples at C and half at C_low + C_high - C, which
-is uniform too: in their mean, terms linear in C do not vary. Along V = (alpha I, 0) the derivative of the loss is the
-trace of dL/dV's token block.
+is uniform too: the mean over both halves of a term linear in C is the same for every C. Along V = (alpha I, 0) the
+derivative of the loss is the trace of dL/dV's token block.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from verify.language.parameters import Instance
 
 
 def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
-    """Return, of the means of k columns over batches, the one that is the most standard errors from 0; 0 if k = 0.
+    """Return the mean over batches of the column whose mean is the most standard errors from 0; 0 if k = 0.
 
     `values` is (batches, k). A nonzero mean with standard error 0 is further than all others.
     """
@@ -38,7 +38,7 @@ def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
         return Measurement(0.0, 0.0, len(values))
     means, errors = values.mean(dim=0).abs(), values.std(dim=0, correction=1)
     away = torch.where(means == 0, 0.0, means / errors)
-    # NaN is further still.
+    # The largest value is NaN if there is one.
     return measurement(values[:, int(away.argmax())])
 
 

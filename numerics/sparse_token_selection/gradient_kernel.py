@@ -26,7 +26,7 @@ from verify.cores import on_all_cores
 _CHUNK = 32
 """Number of samples in a chunk, whose gradients are summed first; it is fixed because the rounding depends on it."""
 _WORTH_A_THREAD = 2**20
-"""Minimum number of entries of encodings in a batch for several threads to be started."""
+"""Minimum number of entries of encodings in a batch for which several threads are started."""
 
 
 @compiled

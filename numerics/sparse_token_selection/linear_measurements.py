@@ -20,7 +20,7 @@ from verify.errors import InputError
 MOST_SUBSETS = 200_000
 _CHUNK_ELEMENTS = 2**22
 _RANK = 1e-9
-"""Singular values below this fraction of the largest count as 0: rounding gives some 10⁻¹³, random rows give more."""
+"""Singular values below this fraction of the largest count as 0: rounding gives about 10⁻¹³, random rows more."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 
 

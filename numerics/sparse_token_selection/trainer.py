@@ -29,7 +29,7 @@ from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
 _BETAS = 0.9, 0.999
-"""Adam's betas that its authors recommend, and PyTorch's default."""
+"""Adam's betas, as its authors recommend; they are PyTorch's default."""
 
 
 @dataclass(frozen=True)

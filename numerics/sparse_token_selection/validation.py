@@ -1,4 +1,4 @@
-"""Fixed validation sets on which a training is read: the loss at each reading, and its standard error."""
+"""Fixed validation sets on which a training is measured: the loss at each reading, and its standard error."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _BITS = 56
 
 @dataclass
 class SignEncodings:
-    """Draws of encodings with entries ±1/√d_e; a draw overwrites the one before of the same size."""
+    """Draws of encodings with entries ±1/√d_e; a draw overwrites the previous draw of the same size."""
 
     d_e: int
     dtype: torch.dtype

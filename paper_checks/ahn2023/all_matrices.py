@@ -1,9 +1,9 @@
-"""The least losses over multiples of the identity, against descents over all entries of all matrices from many starts.
+"""Least losses over multiples of the identity, compared with descents over all entries of all matrices.
 
-Two optimisers minimise the exact expected loss for d = 2, Σ = I (`numerics.preconditioned_descent.many_starts`).
-Theorem 2's least loss is over symmetric matrices, those of Theorems 3 and 4 over multiples of Σ^{-1} and I. An end
-below one of these losses would show that this loss is not the least over all matrices. If no end is below it, nothing
-is proved.
+Two optimisers minimise the exact expected loss for d = 2, Σ = I, from many starts
+(`numerics.preconditioned_descent.many_starts`). Theorem 2's least loss is over symmetric matrices; the least losses of
+Theorems 3 and 4 are over multiples of Σ^{-1} and I. A descent that ends below such a loss shows that the loss is not
+the least over all matrices. If no descent ends below the loss, nothing is proved.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from verify import Comparison, Evidence, Outcome, Verdict, load_experiment, load
 from verify.outcomes import as_float
 
 BELOW = 1e-9
-"""A loss that is below the least loss by more than this share refutes it; the rounding of quadrature is far smaller."""
+"""Relative amount below the stated least loss that refutes it; the rounding of quadrature is far smaller."""
 REACHED = 1e-6
-"""The relative distance within which a descent's end is at the least loss."""
+"""A descent ends at the least loss if its final loss is within this relative distance of the least loss."""
 
 
 def least_loss(theorem: str, L: int, n: int) -> float:
@@ -31,7 +31,7 @@ def least_loss(theorem: str, L: int, n: int) -> float:
 
 
 def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> Verdict:
-    """Decide whether no descent ends below the stated least loss, and some end at it; if `alone`, all end at it."""
+    """Decide whether no descent ends below the stated least loss, and some (if `alone`, all) end at this loss."""
     lowest = measurements["lowest"].value
     there, elsewhere = (
         sum(int(measurements[f"{name}_{method}"].value) for method in ("bfgs", "lbfgs"))
@@ -47,7 +47,7 @@ def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> V
 def _of(
     name: str, title: str, theorem: str, L: int, trained: str, *, starts: tuple[int, int], alone: bool = False
 ) -> Comparison:
-    """Return a comparison for d = 2, n = 20, with numbers of starts: quick, and in full."""
+    """Return a comparison for d = 2, n = 20; `starts` has the numbers of starts of a quick run and of a full run."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         experiment = load_experiment("ahn2023.many_starts")

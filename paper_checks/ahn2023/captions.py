@@ -1,7 +1,7 @@
 """Verdicts on numbers read off the figures: "reaches", "falls", "is as printed", "is below", "ends at one of" …
 
-The paper's words come without numbers. The levels are ours, and were set after runs had been seen. Losses are compared
-with theory by their standard errors alone. A limit is not verified by a finite run.
+The paper gives no numbers for these words. The levels are ours, and were set after runs had been seen. Losses are
+compared with theory by their standard errors alone. A finite run does not verify a limit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,17 +12,17 @@ from paper_checks.margins import MOST_COMPARISONS, above, decided, ends
 from verify import Evidence, Measurement, Outcome, Verdict, agreement, all_of
 
 RESOLUTION = 0.25
-"""If chance may hide a larger share of a loss than this, agreement with theory is inconclusive."""
+"""Agreement with theory is inconclusive if the statistical error of a loss may exceed this share of it."""
 FINE = 0.05
-"""The same for a loss whose mean over w* and the query is exact."""
+"""The same share, for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
-"""Dist(Σ^½ A Σ^½, I) falls to the share FALLEN of its start; Dist(A, I) stays above the share KEPT of Dist(Σ^-1, I)."""
+"""The caption holds if Dist(Σ^½ A Σ^½, I) ≤ FALLEN · (its start) and Dist(A, I) ≥ KEPT · Dist(Σ^{-1}, I)."""
 NEAR_PRINTED = 0.1
 """A short training's weights may deviate by this share of a printed number without contradicting it."""
 
 
 def agrees(theory: float, loss: Measurement, resolution: float = RESOLUTION) -> Verdict:
-    """Decide whether a loss is theory's up to chance; if chance may hide more than `resolution` of it, it is open."""
+    """Decide whether a loss agrees with theory; inconclusive if chance may hide more than `resolution` · theory."""
     return agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=resolution * theory)
 
 
@@ -46,7 +46,7 @@ def fallen(
 def as_printed(matrices: Sequence[tuple[float, float]], intervals: Sequence[tuple[Fraction, Fraction]]) -> Verdict:
     """Decide whether the least and largest diagonal entries of each matrix lie in the interval printed for it.
 
-    An entry that is outside by more than the share NEAR_PRINTED of the interval's upper end refutes this. A smaller
+    The verdict is refuted if an entry is outside by more than NEAR_PRINTED times the interval's upper end. A smaller
     deviation may come from the training, and is inconclusive.
     """
     inside = [low <= least and most <= high for (least, most), (low, high) in zip(matrices, intervals, strict=True)]
@@ -72,7 +72,7 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
 def found_below(least: Sequence[float], level: float) -> Verdict:
     """Decide whether a search for the least loss got below a level on every batch.
 
-    The search gives upper bounds of the least losses, so it refutes nothing.
+    The search gives upper bounds of the least losses, so the verdict is never refuted.
     """
     detail = f"least losses found on batches from {min(least):.3g} to {max(least):.3g}, level {level:.3g}"
     if max(least) < level:

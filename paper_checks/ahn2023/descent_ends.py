@@ -1,9 +1,10 @@
-"""Ends of gradient descent on Theorem 1's loss over all P and Q, from small random entries: the share above the least.
+"""The share of gradient descents on Theorem 1's loss over all P and Q that end above the least loss.
 
-The expected loss is in closed form, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): it is Σ_j λ_j F_j, with the F_j of the
-theorem `one_layer_local_minimum`, functions of the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent has a
-fixed step size. A descent whose final loss exceeds the least by 0.001 or more has ended at a stationary point above the
-least if all slopes are below 10⁻⁶; otherwise it is unsettled. Whether such a point is a minimum is not checked.
+The expected loss is Σ_j λ_j F_j, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I). The theorem `one_layer_local_minimum` has
+the F_j, as functions of the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent starts from small random
+entries and has a fixed step size. If its final loss exceeds the least loss by 0.001 or more, and all slopes are below
+10⁻⁶, the end counts as another stationary point; with larger slopes the descent is unsettled. Whether such a point is a
+minimum is not checked.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ def loss_and_slopes(
 
 
 def ends(n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the excess over the least loss at the ends of descents from these points, and the largest slopes there."""
+    """Return, at the ends of descents from these points, the excess over the least loss and the largest slopes."""
     step = 1 / (20 * eigenvalues.sum() ** 2)
     for _ in range(STEPS):
         _, in_rows, in_columns = loss_and_slopes(n, eigenvalues, rows, columns)

@@ -1,20 +1,20 @@
-"""Weights that are best for n examples: their loss on other prompts, beside methods that know these prompts.
+"""Losses on other prompts of weights that are best for n examples, and of methods that know these prompts.
 
 The other prompts have m examples, x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}). Σ' is `scale` R Σ Rᵀ, where R turns by `angle`
 in the plane of the eigenvectors of Σ's largest and least eigenvalues. S is the mean of x xᵀ over a prompt's examples
-after whitening. On these prompts are compared:
+after whitening. The following are compared on these prompts:
 
 - weights that are best for n examples and Σ, with exact losses: Theorem 3's steps, the lowest critical point found of
   Theorem 4, and one step for all layers. If Σ' is a multiple of Σ, these losses are sums of expected traces of powers
-  of S. Otherwise they are sums of such traces of words in S and in K, which has the eigenvalues of Σ^{-1}Σ'; Theorem
-  4's point is then left out at L = 3, because its words are too long. A mean over prompts would not replace it, because
-  a few prompts that are too rare to be drawn carry the loss;
-- methods that know Σ' and m, with exact losses: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1};
-  Chebyshev's steps with this preconditioner, for the interval (1 ± √(d/m))², the part above 0 of the limit of S's
-  spectrum; and gradient descent without a preconditioner, with the best equal steps. With fewer than d examples S is
-  singular, and no steps change the part of w* that the examples do not see;
+  of S. Otherwise they are sums of expected traces of words in S and in a matrix K with the eigenvalues of Σ^{-1}Σ';
+  Theorem 4's point is then left out at L = 3, because its words are too long. A mean over sampled prompts would not
+  replace the exact loss, because prompts that are too rare to be drawn carry most of it;
+- methods that know Σ' and m, with exact losses: Theorem 3's steps for m, which are the best steps with the
+  preconditioner Σ'^{-1}; Chebyshev's steps with this preconditioner, for the interval between (1 − √(d/m))² and
+  (1 + √(d/m))², in which the limit of S's nonzero spectrum lies; and gradient descent without a preconditioner, with
+  the best equal steps. With m < d examples S is singular, and no steps change the part of w* outside their span;
 - methods that are fitted to each prompt: L steps of conjugate gradients preconditioned by Σ'^{-1}, by simulation, and
-  least squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
+  least squares of least Σ'-norm, with the loss d − m for m < d and 0 for m ≥ d.
 """
 
 from collections import defaultdict
@@ -40,9 +40,9 @@ MOST_LAYERS = 3
 """Maximum number of layers: for more, Theorem 4's polynomial has a degree of 40 or more."""
 x = sp.Symbol("x")
 WORDS = {"I": 0, "K": 1, "KK": 2}
-"""The letters between the S of a word, and the power of K that each stands for."""
+"""The letters that stand between the factors S of a word, each with its power of K."""
 MOST_FACTORS = 8
-"""Maximum number of factors S of a word: two layers of Theorem 4 need 8 and take a second, three would need 26."""
+"""Maximum number of factors S of a word. Theorem 4 needs 8 with two layers, in a second, and 26 with three."""
 
 
 def shared_step(L: int, d: int, n: int) -> float:
@@ -52,13 +52,13 @@ def shared_step(L: int, d: int, n: int) -> float:
 
 
 def chebyshev(L: int, d: int, m: int) -> list[float]:
-    """Return the steps of Chebyshev's polynomial on the part above 0 of the limit of S's spectrum."""
+    """Return the steps of Chebyshev's polynomial on the interval of the limit of S's nonzero spectrum."""
     low, high = (1 - sqrt(d / m)) ** 2, (1 + sqrt(d / m)) ** 2
     return [2 / (low + high + (high - low) * cos(pi * (2 * k + 1) / (2 * L))) for k in range(L)]
 
 
 def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> list[float]:
-    """Return the eigenvalues of Σ^{-1} Σ': all are `scale` but two, whose product is scale²; the angle is in degrees.
+    """Return the eigenvalues of Σ^{-1} Σ': two have the product scale², all others are `scale`; `angle` is in degrees.
 
     If Σ is diag(λ, μ) in the plane and R turns by φ, then tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2) there.
     """
@@ -74,7 +74,7 @@ def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> 
 def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
     """Return the terms of E tr (KS)^j (SK)^k: for each product of traces of powers of K, a polynomial in 1/m.
 
-    A product is given by the powers of K, the polynomial by its coefficients, that of the highest power first.
+    A key lists the powers of K; its value lists the polynomial's coefficients, from the highest power of 1/m down.
     """
     letters = ["K"] * (j + k) if 0 in (j, k) else [*["K"] * (j - 1), "I", *["K"] * (k - 1), "KK"]
     found: dict[tuple[int, ...], sp.Expr] = defaultdict(lambda: sp.S.Zero)
@@ -112,7 +112,7 @@ def best_equal_steps(L: int, seen: Sequence[float], m: int) -> tuple[float, floa
         for k in range(L + 1):
             loss[j + k] += comb(L, j) * comb(L, k) * (-1) ** (j + k) * terms[j, k]
     f = np.polynomial.Polynomial(loss)
-    # f tends to infinity on both sides, so its least value is at a root of its slope that is real, to rounding.
+    # f tends to infinity on both sides, so its least value is at a root of f' that is real up to rounding.
     steps = [float(a.real) for a in f.deriv().roots() if abs(a.imag) < 1e-6 * abs(a)]
     return min(((a, float(f(a))) for a in steps), key=lambda each: each[1])
 
@@ -174,7 +174,7 @@ def _measured(settings: Instance, *, seed: int, device: str) -> Mapping[str, Cur
     exact = exact_losses(L, d, n, scale, angle, spectrum)
     found = {name: [Measurement(loss(m)) for m in tested] for name, loss in exact.items()}
     found["conjugate_gradients"] = []
-    # With the prompts' own Σ'^{-1} as preconditioner, the losses of conjugate gradients do not depend on Σ'.
+    # With the preconditioner Σ'^{-1}, the losses of conjugate gradients do not depend on Σ'.
     identity = torch.eye(d, dtype=torch.float64, device=device)
     for place, m in enumerate(tested):
         prompts = draw(count, m, identity, identity, seed, step=place)

@@ -3,9 +3,9 @@
 Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), except in readings at
 the text's n = 10, which are trained as in the text, and in `figure3_ends_at_a_local_minimum`, which runs the quick
 training five times. Figures 6 and 7 are compared as in the text: A_l alone is trained, and descent has its best step
-sizes on all examples. Readings whose names end in `_in_the_code` compare them as in the authors' code. Quick trainings
-of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4, smaller batches and fewer steps.
-The other quick trainings have a smaller d, and fewer layers and steps. The verdicts on words are those of `captions`.
+sizes on all examples. Readings whose names end in `_in_the_code` compare Figures 6 and 7 as in the authors' code. Quick
+trainings of Figures 1 and 2 have the paper's L, d and n, a Σ with eigenvalues from 1 to 1/4, smaller batches and fewer
+steps. The other quick trainings have a smaller d, and fewer layers and steps. `captions` has the verdicts on words.
 """
 
 import math
@@ -51,7 +51,7 @@ from verify import (
 )
 
 OFF_DIAGONAL = 0.01
-"""The largest size of Figure 2's entries off the diagonal."""
+"""The largest absolute value of Figure 2's entries off the diagonal."""
 printed_layers = lazily("theorems.preconditioned_descent.printed_layers")
 PRINTED2 = (("0.42", "0.43"), ("0.69", "0.69"), ("1.69", "1.72"))
 """The diagonals that Figure 2 prints, ascending, without the sign of Q."""
@@ -185,7 +185,7 @@ FIGURE3 = {"runs": 2, "n_test": 200_000, "readings": 2}
 
 
 def _local_minimum(run: Run, full: bool) -> Verdict:
-    # Two layers also under `full`, with more runs: for two layers the list of critical points is complete.
+    # `full` keeps two layers, with more runs, because only for two layers the list of critical points is complete.
     found = run(**({"runs": 5} if full else {}))
     count = int(found.settings["runs"])  # type: ignore[arg-type]
     return at_one_of(
@@ -263,7 +263,7 @@ SOLVED = 2000
 
 
 def _at_each(found: ExperimentResult, along: str, name: str) -> Iterator[tuple[str, Verdict]]:
-    """Yield, for each point of a curve, the verdict whether the loss there is Theorem 3's least loss."""
+    """Yield, for each point of a curve, the verdict on whether the loss there is Theorem 3's least loss."""
     curve = found.curves[name]
     for value, loss in zip(curve.points, curve.measured, strict=True):
         yield f"{name} at {along}={value:g}", agrees(least_loss(**sizes(found.settings, **{along: int(value)})), loss)

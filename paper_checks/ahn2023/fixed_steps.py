@@ -1,4 +1,4 @@
-"""The exact losses of fixed steps at other numbers of examples, against quadrature and fresh prompts."""
+"""The exact losses of fixed steps at other numbers of examples, compared with quadrature and fresh prompts."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from verify import Comparison, Evidence, Measurement, Verdict, agreement, all_of
 from verify.outcomes import as_float
 
 SIZES = ((1, 3, 1), (1, 2, 4), (2, 5, 1), (2, 1, 2))
-"""(d, n, m) of quadratures: the step is best for n examples, and the prompts have m."""
+"""(d, n, m) of the quadratures: the step is best for n examples, and the prompts have m examples."""
 TESTED = (20, 57, 400)
 """Numbers of examples in the test's prompts, for steps that are best for 20."""
 PROMPTS, PROMPTS_IN_FULL = 100_000, 1_000_000

@@ -8,8 +8,8 @@ least value over Q exceeds Theorem 1's by
 where g_i = λ_i/a_i with the eigenvalues a_i of Theorem 1's matrix, t = tr Σ, h_j = λ_k λ_j/n, B = λ_k² (n+2)/n,
 C = λ_k (t + 2λ_k/n), L = E (wᵀSw)² = (n+2)/n (t² + 2 tr Σ²) and D = BL − C². The local minimum of
 `theorems.preconditioned_descent.one_layer_local_minimum` is at s = 0, and its hypothesis few_examples is R'(0) > 0. If
-R'(0) < 0, R can have minima at s > 0; each gives two points, one for each sign of β. The formula is derived by hand.
-Quadrature at instances tests that these points are local minima of the loss.
+R'(0) < 0, R can have minima at s > 0; each minimum gives two points, one for each sign of β. The formula is derived by
+hand. Quadrature at instances tests that these points are local minima of the loss.
 """
 
 import math

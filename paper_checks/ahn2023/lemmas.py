@@ -1,4 +1,4 @@
-"""Lemmas 1 (with the transpose), 4, 5 and 6, held against transformers of random matrices at drawn sizes.
+"""Lemmas 1 (with the transpose), 4, 5 and 6, compared with transformers of random matrices at drawn sizes.
 
 PyTorch and the simulator are imported by the comparisons as they run.
 """

@@ -1,4 +1,4 @@
-"""Multiples of Σ^{-1} in every layer: Theorem 3's steps, held against trainings of all entries of all A_l.
+"""Multiples of Σ^{-1} in every layer: Theorem 3's steps, compared with trainings of all entries of all A_l.
 
 The loss is computed from its definition, by exact quadrature at small sizes and on prompts at up to ten dimensions.
 From random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well.
@@ -53,7 +53,7 @@ SIZES = (
 """(L, d, n) at which the product rule has at most 10⁴ nodes or so."""
 TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 3), (2, 2, 1), (3, 1, 2), (3, 2, 1))
 TRAINED_IN_FULL = (*TRAINED, (1, 3, 2), (2, 2, 2), (3, 1, 3), (4, 1, 1))
-"""(L, d, n) of trainings by quadrature: each takes a few seconds, in full up to a minute."""
+"""(L, d, n) of trainings by quadrature: each takes a few seconds, under `full` up to a minute."""
 ON_PROMPTS = ((1, 10, 40), (1, 5, 20), (2, 3, 12), (2, 5, 25), (3, 3, 36), (3, 5, 30))
 ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
 """(L, d, n) of trainings on prompts: n is large enough that rare prompts carry little of the loss."""
@@ -128,7 +128,7 @@ def _scaled(factor: float, places: Callable[[int], Iterable[int]] = range, loss:
     return theory
 
 
-# Each error shows at every L.
+# Each planted error is visible at every L.
 PLANTED = {
     "1 % in all steps": _scaled(1.01),
     "1 % in the first step": _scaled(1.01, lambda _: [0]),
@@ -166,10 +166,10 @@ OTHER_MINIMA = {(3, 2, 1): 1.2611754813834}
 """The loss, at (L, d, n), of a local minimum over all A_l that is not at multiples of Σ^{-1}; the least is 1.25.
 
 With Σ = I and up to a rotation this minimum is at A_0 = diag(0.0586, 0.1284), A_1 = diag(0.1536, 0.0604), A_2 =
-diag(0.5211, 0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343: in each direction another layer has the least step.
-All second derivatives but that along the rotation are above 0.29, by central differences. Of 176 trainings 15 ended
-there. Some trainings at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1), too, end off the multiples; of a thousand at
-L ≤ 2 or d = 1 none did.
+diag(0.5211, 0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343. In the first coordinate layer 0 has the least step,
+in the second layer 1. All second derivatives but that along the rotation are above 0.29, by central differences. Of 176
+trainings 15 ended there. Some trainings at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1) also end away from the
+multiples of Σ^{-1}; of a thousand trainings at L ≤ 2 or d = 1 none did.
 """
 
 

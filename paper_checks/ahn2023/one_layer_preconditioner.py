@@ -1,7 +1,7 @@
-"""The preconditioner of one layer: Theorem 1's matrix, held against trainings of all entries of P and Q.
+"""The preconditioner of one layer: Theorem 1's matrix, compared with trainings of all entries of P and Q.
 
 The loss is computed from its definition by exact quadrature, for drawn Σ and n. Descent from random entries near the
-pattern ends at the matrix, or at a local minimum with the label in Q (`label_in_q`), entry by entry. At the matrix the
+pattern ends at this matrix, or at a local minimum with the label in Q (`label_in_q`), entry by entry. At the matrix the
 loss is the stated minimum and its gradient vanishes; at random P and Q the loss is not lower. PyTorch and the simulator
 are imported by the comparisons as they run.
 """
@@ -56,7 +56,7 @@ def _scaled(preconditioner: float, loss: float) -> Theory:
 
 
 def _with(first: Callable[[int], float], second: Callable[[int], float]) -> Theory:
-    """Return a theory whose matrix has other coefficients of λ_i and of the trace; (n + 1)/n and 1/n are right."""
+    """Return a theory whose matrix has other coefficients of λ_i and of tr Σ than the right ones, (n + 1)/n and 1/n."""
 
     def theory(drawn: OneLayer) -> Minimum:
         trace = sum(drawn.spectrum)
@@ -84,7 +84,7 @@ def _one_layer(draw: st.DrawFn, distances: st.SearchStrategy[float]) -> OneLayer
 
 @lru_cache(maxsize=256)
 def _trained(drawn: OneLayer, device: str) -> Settled:
-    """Return the end of a descent of the exact loss over all entries of P and Q, from random ones near the pattern."""
+    """Return the end of a descent of the exact loss over all entries of P and Q, begun at random near the pattern."""
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient
@@ -98,7 +98,7 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
         found = exact_gradient((P, Q), drawn.n, sigma, identity)
         return float(found.loss), torch.cat([found.P.flatten(), found.Q.flatten()]).cpu().numpy()
 
-    # Q scales with the inverse of the spectrum's mean, as the matrix that is to be found does.
+    # Q at the start scales with the inverse of the spectrum's mean, like Theorem 1's matrix.
     unit = drawn.d / sum(drawn.spectrum)
     start = drawn.distance * np.random.default_rng(drawn.seed).normal(size=(2, size, size))
     start[0, -1, -1] += 1
@@ -131,9 +131,9 @@ class Point(NamedTuple):
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
     """Return the points where descent can end, turned to match `found`, the P and Q where it ended.
 
-    Rescaling does not change the loss, nor, if the largest eigenvalue is multiple, do rotations that keep Σ. So e is
-    taken along the part of P's last row that is spanned by the largest eigenvalue's eigenvectors. The sign of e is that
-    of the row's last entry, because β ≥ 0 at the points of `labels_in_q`.
+    If the largest eigenvalue is multiple, rotations that keep Σ do not change the loss. So e is taken along the
+    projection of P's last row on the eigenspace of this eigenvalue. The sign of e is that of the row's last entry,
+    because β ≥ 0 at the points of `labels_in_q`.
     """
     import torch
 
@@ -160,7 +160,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
     P, Q = found = end.point.reshape(2, size, size)
     points = _points(drawn, theory(drawn), found)
     name, loss, (right_P, right_Q) = min(points, key=lambda point: abs(end.loss - point.loss))
-    # A product is off by its factors' errors times the other factors; the slopes that are left bound the errors.
+    # The error of a product is that of each factor times the other factor; the slopes at the end bound these errors.
     stretch = 4 * (float(np.abs(P[-1]).max()) + float(np.abs(Q).max()))
     off = float(np.abs(_products(P, Q) - _products(right_P, right_Q)).max())
     verdicts = [

@@ -1,7 +1,7 @@
 """Predictions for the figures' curves: least losses on S, losses of equal steps, and Dist(Σ^{-1}, I).
 
-Training moves all entries of the matrices and may leave S. So the least loss on S is no lower bound of the trained
-loss.
+Training moves all entries of the matrices and may leave S. So the least loss on S is not a lower bound of the loss
+after training.
 """
 
 import math
@@ -19,9 +19,9 @@ from verify.outcomes import as_float
 multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
 tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 MOST_LAYERS = 3
-"""The most layers for which a figure shows local minima of Theorem 4. All of them are found for up to two layers."""
+"""Largest number of layers for which a figure shows local minima of Theorem 4; up to two layers, all are found."""
 _SHOWN = 3
-"""The most local minima that a figure shows."""
+"""Largest number of local minima that a figure shows."""
 
 
 def least_loss(L: int, d: int, n: int) -> float:

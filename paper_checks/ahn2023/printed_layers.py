@@ -102,7 +102,7 @@ def gauss_rule(atoms: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(count):
         moved = atoms * rows[-1]
         diagonal.append(float(moved @ rows[-1]))
-        # Made orthogonal to all rows twice, so that the rows stay orthogonal to rounding.
+        # The new row is made orthogonal to all rows twice, so that the rows are orthogonal up to rounding.
         for _ in range(2):
             moved = moved - np.array(rows).T @ (np.array(rows) @ moved)
         beside.append(float(np.linalg.norm(moved)))
@@ -170,7 +170,7 @@ def least_losses_on_batch(n: int, device: str, seed: int) -> float:
 
 
 def _stands(found: Sequence[float], name: str) -> int:
-    """Return the place of the mean: 1 within the printed interval, −1 outside of it, 0 if it is not decided."""
+    """Return the place of the mean: 1 within the printed interval, −1 outside, 0 if this is not decided."""
     low, high = map(float, printed.interval(name))
     half = student_bound(len(found), _WEIGHTS_HELD) * statistics.stdev(found) / math.sqrt(len(found))
     mean = statistics.fmean(found)
@@ -190,7 +190,7 @@ def like_the_printed(n: int, stands: Sequence[int]) -> Outcome:
 
 def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
     verdicts = []
-    # At n = 20 one weight's mean is so near an end of its interval that some hundred batches are needed to decide.
+    # At n = 20 one weight's mean is so near an end of its interval that about a hundred batches would be needed.
     for n, quick in {19: 12, 20: 8, 21: 20}.items():
         count = 160 if full else quick
         found = [least_on_batch(n, device, seed + i) for i in range(count)]
@@ -217,9 +217,10 @@ printed_layers_on_batches = Comparison(
 
 
 def rare_carry(mean: float, half: float, exact: float, chance: Fraction) -> Outcome:
-    """Decide whether all prompts but at most one in 20 000 carry less than a twentieth of the loss `exact`.
+    """Decide whether the prompts that are not rare carry less than a twentieth of the loss `exact`.
 
-    These prompts carry `mean` ± `half` of it; `chance` is an upper bound of the probability of the others.
+    They carry `mean` ± `half` of it. The probability of a rare prompt is at most `chance`, which has to be below 1 in
+    20 000.
     """
     if mean - half > exact / 20:
         return Outcome.REFUTED

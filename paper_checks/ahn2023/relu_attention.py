@@ -1,4 +1,4 @@
-"""ReLU attention: Theorem 5's matrix, held against trainings on prompts, and the loss at random P and Q.
+"""ReLU attention: Theorem 5's matrix, compared with trainings on prompts, and the loss at random P and Q.
 
 PyTorch and the simulator are imported by the comparisons as they run.
 """
@@ -63,7 +63,7 @@ def _trained(drawn: Training, device: str, prompts: int) -> OnPrompts:
         (slope,) = torch.autograd.grad(loss, A)
         return float(loss.detach()), slope.cpu().numpy().ravel()
 
-    # The start is near I, because the loss has kinks at A = 0, and where −A lets everything through ReLU.
+    # The start is near I, away from the kinks of the loss at A = 0.
     start = np.eye(drawn.d) + 0.1 * np.random.default_rng(drawn.seed).normal(size=(drawn.d, drawn.d))
     # ReLU's kinks are part of the curvature of the mean, so the differences are wide enough to cross many kinks.
     end = settled(lambda entries: slopes(entries, *batch), start.ravel(), steps=60, passes=1, step=0.02)
@@ -84,7 +84,7 @@ def _trained_is(theory: Callable[[int, int], float], drawn: Training, device: st
         # The mean of the diagonal is known better than each of its entries.
         return found.agrees(theory(drawn.d, drawn.n) * identity, identity[None] / drawn.d, share=0.5)
 
-    # On 12 800 prompts chance hid too much in 7 of 210 trainings at d = 1, n = 3 or 4, and in one at d = 3, n = 9.
+    # On 12 800 prompts 7 of 210 trainings at d = 1, n = 3 or 4 were inconclusive, and one at d = 3, n = 9.
     return with_more_samples(decide)
 
 

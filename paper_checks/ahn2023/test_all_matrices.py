@@ -33,10 +33,10 @@ def test_an_end_below_refutes_and_none_there_decides_nothing():
 
 
 def test_the_least_losses_are_those_of_the_papers_sets():
-    # Two layers' least loss as in `two_layer_minimum`, three layers' by orthogonal polynomials: at n = 1 by hand.
+    # By hand at n = 1: two layers by the formula of `two_layer_minimum`, three by orthogonal polynomials.
     assert least_loss("ahn2023.theorem2", 2, 1) == pytest.approx(4 / 3)
     assert least_loss("ahn2023.theorem3", 3, 1) == pytest.approx(5 / 4)
-    # Theorem 4 with two layers: all critical points, by a polynomial in one of the weights.
+    # For Theorem 4 with two layers, `two_layers_of_tokens` finds all critical points.
     two_layers = verify.check(load_theorem("ahn2023.two_layers_of_tokens"), d=2, n=20).values
     least = min(as_float(point["loss"]) for point in two_layers["critical_points"])
     assert least_loss("ahn2023.theorem4", 2, 20) == pytest.approx(least)

@@ -1,4 +1,4 @@
-"""Ends of descent over all P and Q: the loss against quadrature, and the ends against the landscape for Σ = I."""
+"""Ends of descent over all P and Q: the loss agrees with quadrature, and the ends with the landscape for Σ = I."""
 
 from fractions import Fraction
 
@@ -69,7 +69,7 @@ def test_the_numbers_of_the_findings():
         interval = expect[f"measurements.{name}.value"]
         assert interval.lower < point.above < interval.upper
     found = descent_ends.run(n=20, spectrum="1,1/2", scale="1/100", runs=100, seed=3).measurements
-    # Another hundred descents. The standard error of the difference of two shares is at most √(2/400), and they differ
-    # by 5 of these once in a million.
+    # Another hundred descents. The standard error of the difference of two shares is at most √(2/400); the difference
+    # exceeds 5 standard errors about once in a million.
     stated = expect["measurements.other.value"]
     assert float(stated.lower) - 0.36 < found["other"].value < float(stated.upper) + 0.36

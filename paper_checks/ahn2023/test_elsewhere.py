@@ -1,4 +1,4 @@
-"""Weights on other prompts: the exact curves against prompts drawn at another length and covariance."""
+"""Weights on other prompts: the exact curves, compared with prompts drawn at another length and covariance."""
 
 import math
 
@@ -31,7 +31,7 @@ def test_exact_curves_are_the_losses_of_prompts(angle):
 
     from numerics.preconditioned_descent.reduced import draw, losses
 
-    # With fewer examples rare prompts carry the loss of Theorem 4's weights, and a sample does not show its own error.
+    # With fewer examples rare prompts carry the loss of Theorem 4's weights, and the standard error is too small.
     L, d, n, m, scale, count = 2, 2, 12, 60, 1.25, 200_000
     spectrum = [1.0, 0.5]
     _, inverse = covariance(spectrum, 3, "cpu")
@@ -44,7 +44,7 @@ def test_exact_curves_are_the_losses_of_prompts(angle):
         "steps_of_theorem_3": (minimum(L, d, n)[0], None, inverse),
         "one_step_for_all_layers": ([shared_step(L, d, n)] * L, None, inverse),
         "weights_of_theorem_4": (point.a, point.b, inverse),
-        # These know the prompts' covariance.
+        # These methods know the prompts' covariance.
         "best_steps_for_m": (minimum(L, d, m)[0], None, turned_inverse),
         "chebyshev_for_m": (chebyshev(L, d, m), None, turned_inverse),
         "gradient_descent_for_m": ([step / scale] * L, None, identity),
@@ -130,7 +130,7 @@ def test_least_squares_loses_the_dimensions_that_are_not_seen():
 
 
 def test_the_best_step_for_all_layers():
-    # ∫ (1 − a s)⁴ dμ at d = 1: s is a chi-square with n degrees over n. The integral's slope in a vanishes.
+    # The slope of ∫ (1 − a s)⁴ dμ in a vanishes. At d = 1, n s is chi-squared with n degrees of freedom.
     n, a = 6, shared_step(2, 1, 6)
     moments = [math.prod(n + 2 * j for j in range(k)) / n**k for k in range(5)]
     slope = sum(math.comb(3, k) * (-a) ** k * moments[k + 1] for k in range(4))
@@ -148,7 +148,7 @@ def test_chebyshevs_steps_level_the_interval(d, m):
     largest = max(abs(p(low + (high - low) * i / 1000)) for i in range(1001))
     assert abs(p(low)) == pytest.approx(abs(p(high))) == pytest.approx(largest)
     # With fewer examples than dimensions the interval is that of the nonzero eigenvalues. The ends of a sample's
-    # spectrum fluctuate on Tracy and Widom's scale.
+    # spectrum fluctuate on the scale of the Tracy–Widom law.
     p_, m_ = 30 * d, 30 * m
     spectrum = np.linalg.svd(np.random.default_rng(0).normal(size=(p_, m_)), compute_uv=False) ** 2 / m_
     for end, found, sign in ((low, spectrum.min(), -1), (high, spectrum.max(), 1)):

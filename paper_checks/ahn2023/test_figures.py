@@ -1,4 +1,4 @@
-"""Readings of the figures: on trained transformers and on made-up measurements; and the predictions that are drawn."""
+"""Readings of the figures, on trained transformers and on made-up measurements, and the predictions in the plots."""
 
 import math
 from fractions import Fraction
@@ -59,7 +59,7 @@ BY_FULL = {
 
 
 def expected_of(comparison, full):
-    """Return the expected outcome of a comparison, or all that are accepted."""
+    """Return the expected outcome of a comparison, or all accepted outcomes."""
     (quick,) = (group[comparison] for group in EXPECTED.values() if comparison in group)
     return BY_FULL.get(comparison, quick) if full else quick
 
@@ -133,7 +133,7 @@ def test_a_loss_agrees_with_theory_within_its_error(loss, outcome):
         ((1.0, 0.95), (0.03, 0.6), (0.7, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.05, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.3, 0.75), INCONCLUSIVE),
-        # One layer's distance at the start is so small that none falls to a tenth of it.
+        # The second layer starts at 0.09, and no distance falls to a tenth of that.
         ((1.0, 0.09), (0.03, 0.09), (0.7, 0.75), REFUTED),
         ((1.0, 0.5), (0.03, 0.09), (0.7, 0.75), INCONCLUSIVE),
     ],
@@ -175,7 +175,7 @@ def test_each_loss_is_at_one_of_the_minima(losses, outcome):
 )
 def test_losses_end_below_a_level(losses, outcome):
     assert captions.ended_below(losses, 0.3).outcome is outcome
-    # A search that finds no loss below the level does not refute that there is one.
+    # A search that finds no loss below the level does not refute that such a loss exists.
     found = captions.found_below(losses, 0.3)
     assert found.outcome is (VERIFIED if outcome is VERIFIED else INCONCLUSIVE)
     assert ("is not shown" in found.detail) == (outcome is not VERIFIED)
@@ -350,7 +350,7 @@ def test_full_runs_follow_the_protocol_of_the_reading(monkeypatch, found, protoc
 def test_the_loss_of_equal_steps():
     # The loss of one step a on n examples is d − 2ad + a² E tr S², and E tr S² = d (n + d + 1)/n.
     assert predictions.loss_of_equal_steps(1, 3, 7, 0.5) == pytest.approx(3 - 3 + 0.25 * 3 * 11 / 7)
-    # The best step has Theorem 3's least loss for one layer; two equal steps do not reach that for two layers.
+    # The best step has Theorem 3's least loss for one layer; two equal steps have more than that for two layers.
     assert predictions.loss_of_equal_steps(1, 2, 4, 4 / 7) == pytest.approx(predictions.least_loss(1, 2, 4))
     best = min(predictions.loss_of_equal_steps(2, 2, 4, i / 1000) for i in range(1, 1000))
     assert best > 1.01 * predictions.least_loss(2, 2, 4)

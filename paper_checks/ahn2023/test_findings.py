@@ -25,7 +25,7 @@ def pairings(slots):
 
 
 def trace_moment(order, n, d):
-    """E tr (XXᵀ)^order by Wick's theorem: paired factors share both indices.
+    """Return E tr (XXᵀ)^order by Wick's theorem: paired factors share both indices.
 
     Factor 2j is X_{a_j i_j}, and factor 2j + 1 is X_{a_{j+1} i_j}.
     """
@@ -39,7 +39,7 @@ def trace_moment(order, n, d):
 
 
 def classes(count, equal):
-    """Number of the `count` indices that stay free under some equations between them."""
+    """Return the number of free indices among `count` indices with some equations between them."""
     leader = list(range(count))
     for a, b in equal:
         leader = [leader[a] if x == leader[b] else x for x in leader]
@@ -48,7 +48,7 @@ def classes(count, equal):
 
 @pytest.fixture(scope="module")
 def least():
-    """p with p(0) = 1 orthogonal to s, s², s³, for L = 3, d = 5, n = 20, in fractions: its coefficients and ∫ p."""
+    """Return the coefficients of the cubic p with p(0) = 1 orthogonal to s, s², s³ at d = 5, n = 20, and ∫ p dμ."""
     n, d, L = 20, 5, 3
     m = [Fraction(d), *(Fraction(trace_moment(k, n, d), n**k) for k in range(1, 2 * L + 1))]
     rows = [[m[i + j] for j in range(1, L + 1)] + [-m[i]] for i in range(1, L + 1)]
@@ -95,7 +95,7 @@ def test_figure_2(least):
     for i, a in enumerate(steps):
         printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
-    # The intervals are narrow beside the distances of the steps: no step lies between the first two.
+    # The intervals are narrow compared with the distances of the steps: no step lies between the first two.
     assert not any(0.435 < a < 0.685 for a in steps)
 
 
@@ -120,7 +120,7 @@ def test_lemma_1_by_hand():
 
 
 def zonal_moment(k, n, d):
-    """E tr (XXᵀ)^k by zonal polynomials: only for partitions (a, b, 1, …, 1) of k is the coefficient of p_k not 0."""
+    """Return E tr (XXᵀ)^k by zonal polynomials; p_k has nonzero coefficients at the partitions (a, b, 1, …, 1) only."""
     total = Fraction(0)
     for a in range(1, k + 1):
         for b in range(min(a, k - a) + 1):
@@ -146,7 +146,7 @@ def times(one, other):
 
 
 def loss_on_set(a, b, n, d=5):
-    """The loss at A_l = a_l I, B_l = b_l I: the mean of the square of the label's polynomial, by the moments."""
+    """Return the loss at A_l = a_l I, B_l = b_l I: the mean of the square of the label's polynomial, by the moments."""
     tokens, label = [Fraction(1)], [Fraction(1)]
     for step, rate in zip(a, [*b, Fraction(0)], strict=True):
         seen = [Fraction(0), *(step * c for c in times(tokens, tokens))]
@@ -159,7 +159,7 @@ def loss_on_set(a, b, n, d=5):
 
 @pytest.fixture(scope="module")
 def two_steps():
-    """The least loss of two layers on S, and its steps' sum and product: 1 − σs + πs² is orthogonal to s and s²."""
+    """Return two layers' least loss on S, the steps' sum σ and product π: 1 − σs + πs² is orthogonal to s and s²."""
     m = [Fraction(5), *(Fraction(zonal_moment(k, 20, 5), 20**k) for k in range(1, 5))]
     determinant = m[2] * m[4] - m[3] ** 2
     total, product = (m[1] * m[4] - m[2] * m[3]) / determinant, (m[1] * m[3] - m[2] ** 2) / determinant
@@ -172,7 +172,7 @@ def test_the_least_loss_of_two_layers(two_steps):
 
 
 # Rotations that fix e_1 make X lower bidiagonal. The squares of its first entries are independent χ² of
-# n, d − 1 and n − 1 degrees of freedom, and POWERS gives e_1ᵀ(XXᵀ)^k e_1 in them.
+# n, d − 1 and n − 1 degrees of freedom, and POWERS expresses e_1ᵀ(XXᵀ)^k e_1 in terms of them.
 CHI = symbols("x y z")
 POWERS = {
     1: CHI[0],
@@ -182,7 +182,7 @@ POWERS = {
 
 
 def along(n, d, *powers):
-    """E of the product of e_1ᵀ(XXᵀ)^k e_1 over the powers."""
+    """Return the mean of the product of e_1ᵀ(XXᵀ)^k e_1 over the powers k."""
     terms = Poly(math.prod(POWERS[k] for k in powers), *CHI).terms()
     degrees = (n, d - 1, n - 1)
     return sum(
@@ -242,7 +242,7 @@ def test_the_loss_at_the_printed_weights(finding, n):
     ("finding", "layers", "n"), [("theorem4_is_attained", 2, 20), ("theorem4_at_the_figures_setting", 3, 20)]
 )
 def test_the_best_point_is_least_along_every_line(finding, layers, n):
-    """In exact arithmetic, from the point given to six decimals, the loss rises if a weight moves by ±1/1000."""
+    """The loss, in exact arithmetic, rises if a weight moves by ±1/1000 from the point given to six decimals."""
     expected = verify.load_finding(f"ahn2023.{finding}").expect
     at = {2: [0.516762, 3.474664, 0.868459], 3: [0.338297, 2.090841, 8.568057, 0.877578, 0.578162]}[layers]
     point = [Fraction(str(x)) for x in at]
@@ -307,7 +307,7 @@ def test_the_best_steps_for_20_examples_at_other_lengths(least):
 
 
 def equal_steps(a, layers, examples):
-    """E tr (I − aS)^{2L}, in moments by zonal polynomials."""
+    """Return E tr (I − aS)^{2L}, with the moments from zonal polynomials."""
     powers = range(1, 2 * layers + 1)
     terms = (math.comb(2 * layers, k) * (-a) ** k * zonal_moment(k, examples, 5) / examples**k for k in powers)
     return 5 + sum(terms)
@@ -339,7 +339,7 @@ def test_proved_bound_of_equal_steps_is_cited():
 
 
 def test_four_different_steps(least):
-    # The orthogonal polynomial again, of degree four, in floats: the fixture's is of degree three.
+    # The orthogonal polynomial of degree four, in floats; that of the fixture `least` has degree three.
     m = [5.0, *(float(zonal_moment(k, 20, 5)) / 20**k for k in range(1, 9))]
     c = np.linalg.solve([[m[i + j] for j in range(1, 5)] for i in range(1, 5)], [-m[i] for i in range(1, 5)])
     assert round(m[0] + float(c @ m[1:5]), 4) == 0.055 and "0.0550" in figure_findings.figure7_descent_is_held_back.text

@@ -1,4 +1,4 @@
-"""Steps at other numbers of examples: proved, and held against quadrature and fresh prompts."""
+"""Steps at other numbers of examples: proved, and compared with quadrature and fresh prompts."""
 
 import pytest
 

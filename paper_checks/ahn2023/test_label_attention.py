@@ -16,12 +16,12 @@ SIZES = [(5, 20), (40, 3), pytest.param(1, 1, marks=pytest.mark.audit)]
 
 
 def steps_of(d, n):
-    """Theorem 3's two steps, ascending."""
+    """Return Theorem 3's two steps, ascending."""
     return [as_float(a) for a in verify.check("ahn2023.theorem3", L=2, d=d, n=n).values["a"]]
 
 
 def layers(steps, rates, d, corner=0.0):
-    """Two layers of pattern (11), but with `corner` as the last diagonal entry of Q_1."""
+    """Return two layers of pattern (11), but with `corner` as the last diagonal entry of Q_1."""
     from numerics.preconditioned_descent.reference import pattern
 
     identity = torch.eye(d, dtype=torch.float64)
@@ -38,9 +38,10 @@ def test_theorem_is_certified_and_argued_for_all_sizes(ledger, d, n):
 
 
 def slope_in_the_rate(steps, d, n):
-    """∂f/∂b at B_0 = b I, b = 0: with r = (1 − a_0 s)(1 − a_1 s (1 − a_0 b s)²) it is 4 a_0 a_1 ∫ (1 − a_0 s) s² r dμ.
+    """Return ∂f/∂b at B_0 = b I, b = 0.
 
-    If d or n is 1, S has one nonzero eigenvalue: a χ² of d n degrees of freedom, over n.
+    With r = (1 − a_0 s)(1 − a_1 s (1 − a_0 b s)²) it is 4 a_0 a_1 ∫ (1 − a_0 s) s² r dμ. If d or n is 1, S has one
+    nonzero eigenvalue, 1/n times a χ² of d n degrees of freedom.
     """
     first, second = steps
     moments = [math.prod(range(d * n, d * n + 2 * k, 2)) / n**k for k in range(6)]
@@ -58,7 +59,7 @@ def test_the_gradient_over_all_entries_by_quadrature(d, n):
         found = exact_gradient(layers(order, (0.0, 0.0), d), n, identity, identity)
         slope = as_float(values[name])
         assert float(found.Q[1, d, d]) == pytest.approx(slope, rel=1e-9) and slope < -0.1
-        # Other slopes than those in B_0, in the corner of Q_1 and, for d > 1, in the corner of Q_0 vanish.
+        # All slopes vanish except those in B_0, in the corner of Q_1 and, for d > 1, in the corner of Q_0.
         in_rate = slope_in_the_rate(order, d, n)
         assert float(found.P[0, :d, :d].trace()) == pytest.approx(in_rate, rel=1e-8) and abs(in_rate) > 0.1
         assert found.A.abs().max() < 1e-9

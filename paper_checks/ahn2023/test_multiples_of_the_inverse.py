@@ -70,8 +70,8 @@ def test_with_three_layers_a_local_minimum_is_not_at_multiples():
     printed = ((0.0586, 0.1284), (0.1536, 0.0604), (0.5211, 0.5007))
     end = settled(loss, np.array([np.diag(row) for row in printed]).ravel())
     assert np.abs(end.point.reshape(L, d, d) - [np.diag(row) for row in printed]).max() < 1e-3
-    # The loss's rounding hides slopes up to √(2 · 37 · 2.2e-16 · 1.27) = 1.5e-7, for the largest curvature, 37. At the
-    # least one, 0.29, `off` makes at most 1e-6 of them.
+    # The largest curvature is 37, so rounding of the loss hides slopes up to √(2 · 37 · 2.2e-16 · 1.27) = 1.5e-7. The
+    # least curvature is 0.29, so `off` is then at most 2 · 1.5e-7/0.29, about 1e-6.
     assert end.loss == pytest.approx(least, rel=1e-12) and end.off(0) < 1e-6
     rotation, *others = np.linalg.eigvalsh(end.hessian)
     assert abs(rotation) < 1e-6 and others[0] > 0.29
@@ -104,7 +104,7 @@ def test_gradient_at_theorem_3s_point_on_fresh_prompts(ledger):
 
 
 def wrong_steps(canary):
-    """The steps of a canary of Theorem 3 at L = 2, d = 2, n = 2."""
+    """Return the steps of a canary of Theorem 3 at L = 2, d = 2, n = 2."""
     result = verify.check(theorem3.variant(canary.statement), L=2, d=2, n=2)
     polynomial = [float(Fraction(c)) for c in result.clauses[0].proof["polynomial"]]
     return 1 / np.roots(polynomial[::-1])

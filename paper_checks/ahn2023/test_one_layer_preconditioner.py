@@ -85,14 +85,14 @@ def test_the_other_local_minimum_is_argued_from_steps_that_are_proved(ledger):
 
 
 def label_in_Q(n, spectrum):  # noqa: N802
-    """P and Q where the label is read by Q at the first eigenvalue."""
+    """Return the P and Q at which Q reads the label, at the first eigenvalue."""
     point = np.zeros((2, len(spectrum) + 1, len(spectrum) + 1))
     point[0, -1, 0], point[1, -1, 0] = 1, -n / ((n + 1) * spectrum[0] + sum(spectrum))
     return point
 
 
 def curvatures(n, spectrum, point):
-    """The loss at P and Q where the slopes vanish, and the number of negative eigenvalues of the second derivatives."""
+    """Return the loss at a stationary point (P, Q), and the number of negative eigenvalues of the Hessian."""
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient

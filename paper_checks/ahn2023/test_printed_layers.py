@@ -14,7 +14,7 @@ from verify import Outcome
     ("comparison", "quick"),
     [
         (printed_layers.printed_layers_batches, Outcome.VERIFIED),
-        # To show all five within the printed numbers at n = 20 takes more batches.
+        # At n = 20 more batches are needed to show that all five weights are within the printed intervals.
         pytest.param(printed_layers.printed_layers_on_batches, Outcome.INCONCLUSIVE, marks=pytest.mark.audit),
         (printed_layers.printed_layers_rare_prompts, Outcome.VERIFIED),
     ],
@@ -46,7 +46,7 @@ def test_most_batches_are_decided_by_an_exact_bound(monkeypatch, above, outcome)
 
 
 def test_the_share_of_batches_has_exact_ends():
-    # All of 32: the tail is share^32.
+    # If all 32 cases are seen, the tail probability is share^32.
     low, high = printed_layers.share_of(32, 32)
     assert low**32 == pytest.approx(2.5e-7) and high == 1
     assert printed_layers.share_of(0, 32) == pytest.approx((0, 1 - low))

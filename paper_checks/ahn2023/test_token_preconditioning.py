@@ -1,4 +1,4 @@
-"""Theorem 4 and the weights of Figures 4 and 5: certified, and held against transformers."""
+"""Theorem 4 and the weights of Figures 4 and 5: certified, and compared with transformers."""
 
 import itertools
 from fractions import Fraction
@@ -53,7 +53,7 @@ def test_the_expected_loss_at_the_printed_weights(ledger, n):
 
 
 def loss_by_quadrature(a, b, d, n):
-    """The loss of two layers with A_l = a_l I and B_l = b_l I at Σ = I, from its definition."""
+    """Return the loss of two layers with A_l = a_l I and B_l = b_l I at Σ = I, from its definition."""
     from numerics.preconditioned_descent.reference import exact_loss, pattern
 
     identity = torch.eye(d, dtype=torch.float64)
@@ -71,7 +71,7 @@ def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d
     above = [
         loss_by_quadrature([first, step], [product / first, 0.0], d, n) - valley for first in (-1e-1, -1e-2, -1e-3)
     ]
-    # The slope in a_0 stays away from 0, so that a tenth of a_0 leaves about a tenth of the excess over V.
+    # The excess over V is about proportional to a_0: a tenth of a_0 leaves about a tenth of the excess.
     assert all(5 < far / near < 20 for far, near in itertools.pairwise(above)) and 0 < above[-1] < 0.01 * valley
     assert loss_by_quadrature([1e-2, step], [product / 1e-2, 0.0], d, n) < valley
     source = np.random.default_rng(0)
@@ -96,7 +96,7 @@ def test_two_layers_fall_to_a_limit_off_the_set_above_the_best_minimum():
         found = exact_gradient(pattern(A, B), 1, identity, identity)
         above.append(float(found.loss) - limit)
         slopes.append(max(float((found.A * A).abs().max()), float((found.B * B).abs().max())))
-    # The loss is even in the share 1/far of the first coordinate: a tenth of it leaves a hundredth of the excess.
+    # The loss is even in 1/far, the share of the first coordinate: a tenth of 1/far leaves a hundredth of the excess.
     assert above[0] / above[1] == pytest.approx(100, rel=0.05) and 0 < above[1] < 1e-3
     assert all(slope > token_preconditioning.VANISHING for slope in slopes)
     assert limit > 1.1 * token_preconditioning.critical_points(2, 2, 1)[0].loss
@@ -143,7 +143,7 @@ def test_planted_errors_in_the_gradient_on_the_set_are_caught(crossing, label):
 
 
 def gauss_rule_in_balls(n, d, count):
-    """Nodes and weights that are exact to degree 2 count − 1, enclosed: roots of an orthogonal polynomial over ℚ."""
+    """Return enclosed nodes and weights, exact to degree 2 count − 1: the nodes are roots of a polynomial over ℚ."""
     m = [flint.fmpq(x.numerator, x.denominator) for x in trace_moments(2 * count, n, d)]
     hankel = flint.fmpq_mat(count, count, [m[i + j] for i in range(count) for j in range(count)])
     last = hankel.solve(flint.fmpq_mat(count, 1, [-m[i + count] for i in range(count)]))
@@ -156,7 +156,7 @@ def gauss_rule_in_balls(n, d, count):
 
 
 def slopes(weights, nodes, chances):
-    """The slopes of ∫ r_3² in a_0, a_1, a_2, b_0, b_1 on a box, by differentiating the recursion."""
+    """Return the slopes of ∫ r_3² in a_0, a_1, a_2, b_0, b_1 on a box, by differentiating the recursion."""
     totals = [flint.arb(0)] * 5
     for s, chance in zip(nodes, chances, strict=True):
         r = g = flint.arb(1)

@@ -1,4 +1,4 @@
-"""Theorem 2, and Theorem 3 at two layers: argued for all sizes, held against exact quadrature from the definitions."""
+"""Theorem 2, and Theorem 3 at two layers: argued for all sizes, and compared with quadrature from the definitions."""
 
 import numpy as np
 import pytest

@@ -76,8 +76,8 @@ def _drawn(draw: st.DrawFn) -> Drawn:
 def tokens_agree(found: Any, theory: OnSet, sigma: "Tensor") -> Verdict:
     """Return whether loss and gradient in all entries of all A_l and B_l are those that the moments imply.
 
-    A = Σ^{-1/2} Ã Σ^{-1/2} and B = Σ^{1/2} B̃ Σ^{-1/2}, and the gradients in Ã and B̃ are slope/d · I: in A that is
-    slope/d · Σ, and in B slope/d · I.
+    A = Σ^{-1/2} Ã Σ^{-1/2} and B = Σ^{1/2} B̃ Σ^{-1/2}, and the gradients in Ã and B̃ are slope/d · I. So the gradient
+    in A is slope/d · Σ, and the gradient in B is slope/d · I.
     """
     import torch
 
@@ -94,7 +94,7 @@ def tokens_agree(found: Any, theory: OnSet, sigma: "Tensor") -> Verdict:
 
 
 class Point(NamedTuple):
-    """A critical point on S: the a_l, the b_l with 0 for the last, the loss, whether it is a local minimum there."""
+    """A critical point on S: the a_l, the b_l with 0 for the last, the loss, and whether it is a local minimum on S."""
 
     a: list[float]
     b: list[float]
@@ -189,15 +189,15 @@ VANISHING = 1e-7
 def _trained(drawn: Training, device: str) -> tuple[Settled | None, int]:
     """Return the end of a descent of the exact loss over all entries of all A_l and B_l, and the number of trainings.
 
-    Trainings start from random entries around Σ^{-1}/2 and I/5. A training is taken to run away, and another is begun,
-    if its slopes have not vanished where rounding stops it and its weights at least double when it is `followed` from
-    there. All such trainings that were looked at went on to grow; a minimum at finite weights twice as large would be
-    missed. The end is None if all trainings run away. With Σ = I two valleys were met at two layers, both with losses
-    above that of the best minimum:
+    Trainings start from random entries around Σ^{-1}/2 and I/5. A training counts as run away, and another is begun, if
+    its slopes have not vanished where rounding stops it, and `followed` from there at least doubles its weights. In all
+    such trainings that were looked at the weights went on to grow; a minimum at finite weights twice as large would be
+    missed. The end is None if all trainings run away. With Σ = I and two layers, trainings ran into two valleys, both
+    with losses above that of the best minimum:
 
     - The valley A_0 → 0, B_0 → −∞ of `two_layers_of_tokens`. Of 600 trainings 59 ran into it at d = n = 1, to a loss of
       0.459 (the best is 0.407), one at d = 1, n = 2, to 0.25, and none at d = 1, n = 3. Of 2500 trainings at d = 2,
-      n = 1 it was 16, to a loss of 1.25 (the best is 1.20012).
+      n = 1, 16 ran into it, to a loss of 1.25 (the best is 1.20012).
     - A valley off Theorem 4's set, at d = 2, n = 1 alone. Of the 2500 trainings 6 ran into it, to a loss of 1.362844;
       rounding stopped them at weights of 9 to 46. Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618),
       and B_0's entry (1, 2) grows without bound. A token's two coordinates then hold the second coordinates of x and of

@@ -99,7 +99,7 @@ def _exact(theory: Callable[..., InTraces], drawn: Drawn, device: str) -> Verdic
     size, examples = drawn.sizes
     first, second = (symmetric(part, size) for part in (drawn.first, drawn.second))
     found = quadrature(first, second, examples, device)
-    # The terms that cancel are of the size of the largest products of four entries and four S.
+    # The terms that cancel are as large as the largest products of four entries of A_0 and A_1 and four S.
     scale = float((1 + np.abs(first).max()) ** 2 * (1 + np.abs(second).max()) ** 2)
     expected = theory(first, second, examples)
     verdicts = [("loss", close(found.loss, found.loss.new_tensor(expected.loss), "loss", scale))]

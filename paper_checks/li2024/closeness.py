@@ -26,7 +26,7 @@ def measured(
 
 QUICK = {"search": 1000, "test": 2000, "sensitivity": 500}
 REPETITIONS = {"teacher": 6, "simplex": 3}
-"""Numbers of tasks and repetitions that decide the readings at nearly every seed, set after runs had been seen."""
+"""Numbers of repetitions, by kind of task, that decide the readings at nearly every seed; set after runs were seen."""
 
 
 PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10), (50, 40))
@@ -74,7 +74,7 @@ def _less(small: Measurement, large: Measurement | float, share: float = 1.0) ->
 
 
 def losses_close(found: Mapping[str, Measurement]) -> Verdict:
-    """Training at least halves the distance of the layer's loss from the gradient step's."""
+    """Decide whether training at least halves the distance of the layer's loss from the gradient step's."""
     start, end, step = (found[name] for name in ("layer_loss_start", "layer_loss_end", "gradient_loss_end"))
     left = (end.value - step.value) / (start.value - step.value)
     detail = (
@@ -89,14 +89,14 @@ def losses_close(found: Mapping[str, Measurement]) -> Verdict:
 
 
 def predictions_close(found: Mapping[str, Measurement]) -> Verdict:
-    """Training takes the predictions' distance to three quarters or less."""
+    """Decide whether training reduces the predictions' distance to three quarters or less."""
     start, end = (found[f"prediction_difference_{when}"] for when in ("start", "end"))
     detail = f"distance {end.value:.3g} after training, {start.value:.3g} before"
     return _decided(detail, _less(end, start, 0.75))
 
 
 def cosine_rises(found: Mapping[str, Measurement]) -> Verdict:
-    """The sensitivities' cosine rises from less than 1/4 in absolute value to more than 1/2."""
+    """Decide whether the sensitivities' cosine rises from less than 1/4 in absolute value to more than 1/2."""
     start, end = found["cosine_start"], found["cosine_end"]
     detail = f"cosine {start.value:.2f} before training, {end.value:.2f} ± {end.standard_error:.2f} after"
     low, high = start.band()
@@ -105,16 +105,16 @@ def cosine_rises(found: Mapping[str, Measurement]) -> Verdict:
 
 
 def sensitivities_close(found: Mapping[str, Measurement]) -> Verdict:
-    """Training takes the sensitivities' difference to nine tenths or less."""
+    """Decide whether training reduces the sensitivities' difference to nine tenths or less."""
     start, end = (found[f"sensitivity_difference_{when}"] for when in ("start", "end"))
     detail = f"difference {end.value:.3g} after training, {start.value:.3g} before"
     return _decided(detail, _less(end, start, 0.9))
 
 
 def overtakes(found: Mapping[str, Measurement]) -> Verdict:
-    """Training takes the layer's loss a tenth below the gradient step's or more, and leaves the two models apart.
+    """Decide whether the layer's loss ends a tenth or more below the gradient step's, with the two models apart.
 
-    Apart means that the cosine is at most 0.6, and that the predictions' distance is at least 3/4 of that at the start.
+    "Apart" means a cosine of at most 0.6, and a distance of the predictions of at least 3/4 of that at the start.
     """
     end, step, cosine = (found[name] for name in ("layer_loss_end", "gradient_loss_end", "cosine_end"))
     before, after = (found[f"prediction_difference_{when}"] for when in ("start", "end"))

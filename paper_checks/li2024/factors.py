@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
     """Return A (n, d) and x (d,) with logits of mean 0 and norm R², two of them equal and above the others.
 
-    If d > 1, the second column of A is R (e_1 − e_2)/√2, which moves the two apart.
+    If d > 1, the second column of A is R (e_1 − e_2)/√2, which moves the two equal logits apart.
     """
     import torch
 

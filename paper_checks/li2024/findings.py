@@ -178,7 +178,7 @@ readings_depend_on_the_tasks = Finding(
     command="verify simulate li2024.closeness tasks=simplex n=25 d=5 steps=2000 repetitions=2 search=50 test=50 "
     "--device cpu --seed 0",
     expect={
-        # The values are means over runs, and their spread over seeds is a third of these intervals.
+        # The values are means over runs; their spread over seeds is a third of the width of these intervals.
         "measurements.gradient_loss_end.value": between("0.0135", "0.0175"),
         "measurements.layer_loss_end.value": between("0.009", "0.0132"),
         "measurements.cosine_end.value": between("0.3", "0.55"),

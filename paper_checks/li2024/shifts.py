@@ -1,7 +1,7 @@
 """The shifts by weights and by data, compared with softmax regression simulated from the definitions.
 
-They are compared along whole trainings and at drawn moves. The closed form of the gradient is compared with autograd's,
-and a gradient step with an attention layer that moves in the opposite direction.
+The shifts are compared along whole trainings and at drawn moves. The closed form of the gradient is compared with
+autograd's, and a gradient step with an attention layer that moves in the opposite direction.
 """
 
 import math
@@ -32,7 +32,7 @@ EPS = 2.0**-52
 
 
 class Drawn(NamedTuple):
-    """Sizes, log10 of R, log10 of the share of its way that a move goes (see `moves`), and a seed."""
+    """Sizes, log10 of R, log10 of the relative length of a move (see `moves`), and a seed."""
 
     n: int
     d: int

@@ -26,7 +26,7 @@ def test_the_constant():
     p = softmax(R**2 * z / np.linalg.norm(z))
     assert within(finding, "values.reached_factor", R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1])
     assert within(finding, "values.claimed_factor_log10", 1.5 * math.log10(n) + 10 * R**2 / math.log(10))
-    # Logits of three levels do no better, at 201 angles between two equal logits above the others and one above them.
+    # Logits of three levels, at 201 angles between two equal large logits and a single large logit, do no better.
     u, w = z / np.linalg.norm(z), np.r_[1, -1, np.zeros(n - 2)] / math.sqrt(2)
     levels = (
         R**2 * (math.cos(a) * u + math.sin(a) * w) for a in np.linspace(0, math.atan(math.sqrt(n / (n - 2))), 201)

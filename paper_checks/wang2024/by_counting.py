@@ -1,16 +1,16 @@
-"""P and R for two or three selected tokens by going through all counts of signs: a second route to the enclosures.
+"""P and R for two or three selected tokens, computed a second time by enumerating all counts of signs.
 
-P and R alone are computed by a second route; the formula for the loss in P and R is the same.
+The formula for the loss in terms of P and R is the same as elsewhere.
 
-The sum of q random vectors of signs is u. Of its D coordinates m have the largest size q, and the others 1 (q = 3) or 0
-(q = 2). If the size is 1, one of the three signs differs: that of token i in n_i coordinates. With D the dimension of
-the encodings, so that the signs are ±1/√D, the logits are
+u is the sum of q random vectors of signs. Of its D coordinates, m have the absolute value q; the others have 1 (q = 3)
+or 0 (q = 2). At the value 1 one of the three signs differs from the other two: token i's sign, in n_i coordinates. D is
+the dimension of the encodings, and the signs are ±1/√D. The logits are
 
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
 
 and the other tokens' v are independent given m. For the softmax's denominator N, 1/N = ∫ e^{−tN} dt and
 1/N² = ∫ t e^{−tN} dt turn a mean over these tokens into a product. The sums are over all counts except those of a
-chance below 10⁻¹⁴. The integrals are by the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step h.
+chance below 10⁻¹⁴. The integrals use the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step h.
 The numbers are in float64, and nothing of `sign_attention` is used.
 """
 
@@ -53,7 +53,7 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
         decay = np.exp(-np.outer(t, other))
         single = decay @ case.of_others
         squared = decay @ (case.of_others * other**2)
-        # With dt = t dx: the terms of the selected tokens, and of another token, which is taken out of the product.
+        # With dt = t dx. For the term of another token, this token is taken out of the product.
         along = np.exp(-np.outer(fixed, t)) * t * _STEP
         once, twice = along @ single ** (T - q), (along * t) @ single ** (T - q)
         taken = (along * t) @ (single ** (T - q - 1) * squared)
@@ -63,10 +63,10 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
 
 
 def loss(alpha: float, mean: Means, d: int, q: int) -> float:
-    """Return the loss at α from P and R: d/2 (Σ E(αp_i − 1/q)² + Σ E(αp_i)²), over the selected and the other tokens.
+    """Return the loss d/2 (Σ E(αp_i − 1/q)² + Σ E(αp_i)²) at α, from P and R.
 
-    The theorems use the same formula; P and R alone are computed independently of them. `layer_losses` of `by_sampling`
-    computes the loss from the residual itself, without P and R.
+    The first sum is over the selected tokens, the second over the others. The theorems use the same formula; only P and
+    R are computed independently. `layer_losses` of `by_sampling` computes the loss from the residual, without P and R.
     """
     return d / 2 * (alpha**2 * mean.R - 2 * alpha * mean.P / q + 1 / q)
 
@@ -109,7 +109,7 @@ def descent(
 
 @cache
 def cases(q: int, D: int) -> list[_Case]:
-    """Return the counts that are not rare, by m."""
+    """Return the counts that are not rare, grouped by m."""
     return list(_each(q, D))
 
 
@@ -120,7 +120,7 @@ def _each(q: int, D: int) -> Iterator[_Case]:
             continue
         rest = D - m
         counts, shares = _differing(rest) if q == 3 else (np.zeros((1, 2)), np.ones(1))
-        # A sum of m signs of size q and of the rest of size 1 or 0.
+        # Another token's v is a sum of m signs times q and of the other signs times 1 or 0.
         large, small = _signs(m), _signs(rest if step else 0)
         others, place = np.unique(np.add.outer(q * large[0], small[0]), return_inverse=True)
         yield _Case(

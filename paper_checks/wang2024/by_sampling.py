@@ -55,9 +55,9 @@ def best_layer(query: bool) -> tuple[float, float]:
 
 
 def is_sampled(wanted: Enclosure, losses: np.ndarray) -> bool:
-    """Whether an interval of five standard errors to each side agrees with sampled losses.
+    """Return whether an interval of five standard errors to each side agrees with sampled losses.
 
-    The difference has to be at most five of its standard errors, and these below a fifteenth of the loss.
+    The difference has to be at most five of its standard errors, and five of these below a fifteenth of the loss.
     """
     lower, upper = float(wanted.lower), float(wanted.upper)
     error = math.hypot((upper - lower) / 10, losses.std(ddof=1) / math.sqrt(SAMPLES))

@@ -1,8 +1,8 @@
-"""Verdicts on a caption's words on a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
+"""Verdicts on a caption's words about a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
 
-A caption's words come without numbers. The levels at which a curve counts as level, near or settled are ours, and were
-set after runs had been seen. A finite run does not verify a limit. A limit is refuted by theory alone, for a run to
-which the theory applies.
+The captions give no numbers for these words. The thresholds for "linear", "near" or "settled" are ours, and were set
+after runs had been seen. A finite run does not verify a limit. Only theory refutes a limit, for a run to which the
+theory applies.
 """
 
 import math
@@ -28,9 +28,9 @@ def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Ve
 
 
 def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
-    """Decide whether a loss has settled by the end, below the zero predictor's.
+    """Decide whether a loss has settled by the end, at a value below the zero predictor's loss.
 
-    A loss that ends below the zero predictor's but still changes leaves the claim open: it may settle in a longer run.
+    If a loss ends below the zero predictor's but still changes, the claim is open: the loss may settle in a longer run.
     A loss that ends above the zero predictor's refutes the claim, settled or not.
     """
     end, most = curve.measured[-1], max(abs(x) for x in ends(late_change))
@@ -64,7 +64,7 @@ def to_one(cosine: Curve) -> Verdict:
 
 
 def near(theory: list[float], measured: list[Measurement], share: float) -> Verdict:
-    """Decide whether measurements are within a share of theory, and state their distance from it."""
+    """Decide whether measurements differ from theory by at most a share of it, and state the differences."""
     gaps = [m.value / value - 1 for m, value in zip(measured, theory, strict=True)]
     spread = max((m.standard_error or 0) / value for m, value in zip(measured, theory, strict=True))
     margins = []
@@ -89,7 +89,7 @@ def without_positions(d: int, q: int, T: int) -> float:
 
 
 def sooner(first: Curve, second: Curve, level: float) -> Verdict:
-    """Decide whether one loss comes below a level at an earlier reading than another, each beyond chance.
+    """Decide whether one loss comes below a level at an earlier reading than another, beyond chance.
 
     A loss that never comes below is not sooner than any other. The verdict is inconclusive if neither comes below, or
     if both may come below at the same reading.
@@ -121,7 +121,7 @@ def rising(rises: Mapping[str, Measurement]) -> Verdict:
 
 
 def on_its_way(share: float, detail: str) -> Verdict:
-    """Decide whether a loss has made more than half of its way to its end, and less than nine tenths."""
+    """Decide whether the share of a loss's total fall that is reached is between a half and nine tenths."""
     return replace(decided(detail, (share - 0.5, share - 0.5), (0.9 - share, 0.9 - share)), evidence=Evidence.COMPUTED)
 
 

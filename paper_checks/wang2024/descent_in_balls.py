@@ -1,10 +1,11 @@
 """The end of population gradient descent from zero, at a small instance in ball arithmetic.
 
 P and R are sums over all signs of the definitions' softmax. The run is iterated in balls. Around its last point, in
-(√d α, √d_e C), the Hessian is enclosed over a disc. If it is between λ > 0 and 1/η, a step contracts by 1 − ηλ. If then
-the centre moves by at most ηλ times the radius, the disc is mapped into itself, and the run converges to the one
-stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval. If it is below the gain at the
-centre, and the best α over the interval is in the disc, that point minimises the loss over all α and C.
+(√d α, √d_e C), the Hessian is enclosed over a disc. If its eigenvalues are between λ > 0 and 1/η, a step contracts by
+1 − ηλ. If then the centre moves by less than ηλ times the radius, the disc is mapped into itself, and the run converges
+to the one stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval. If it is below the
+gain at the centre, and the best α for each C of the interval gives a point of the disc, the stationary point minimises
+the loss over all α and C.
 """
 
 import itertools
@@ -21,7 +22,7 @@ BITS, NARROWEST = 512, 2.0**-24
 
 
 class Sizes(NamedTuple):
-    """T tokens, q of them selected; a token's and its encoding's dimension; whether the query's is attended to."""
+    """T tokens, q of them selected; the dimensions of a token and its encoding; whether the query is attended to."""
 
     T: int
     q: int
@@ -126,7 +127,7 @@ def is_least(sizes: Sizes, end: End, half: float, far: float) -> bool:
     """Return whether the stationary point in the disc is shown to have the least loss over all real α and C.
 
     `half` is half of the length of the interval around the disc's C. Beyond `far`, exponentials are enclosed between 0
-    and their value at `far`. False means that it is not shown.
+    and their value at `far`. False means that this is not shown.
     """
     q = sizes.q
     with ctx.workprec(128):

@@ -20,15 +20,15 @@ ATTENDS = ("tokens", "tokens_and_query")
 POSITIVE = Fraction(1, 100)
 """Share of the zero predictor's loss, d/(2q), that the least loss exceeds in every reading with fresh encodings."""
 AFRESH = ("signs", "sphere", "gaussian", "harmonic", "simplices")
-"""The readings with fresh encodings. Rotations or signed permutations keep their laws, as the set requires."""
+"""The readings with fresh encodings. Their laws are invariant under rotations or signed permutations."""
 RESOLVED = 0.1
-"""The share of the floor that chance may hide."""
+"""Largest statistical error of a loss, as a share of the floor."""
 
 
 def loss_at(sizes: Mapping[str, int], attend: str, C: float) -> tuple[float, float]:
     """Return the loss with signs at C and the best α there, from the enclosures of P and R, and its error.
 
-    If P and R each have a relative error `off`, P²/R has one of at most 4 `off`.
+    If P and R each have a relative error `off`, the relative error of P²/R is at most 4 `off`.
     """
     on_the_set = layer(**sizes, query=attend == "tokens_and_query", grid=CLOSE)
     P, R, *_ = on_the_set.means(C)
@@ -47,7 +47,7 @@ def every_reading(
 
     The level is POSITIVE times d/(2q).
 
-    `taken` is the loss of signs, with its error, at the best C of the samples' grid, which is not the best of all C.
+    `taken` is the loss of signs, with its error, at the best C of the samples' grid; the best real C differs.
     """
     nothing = sizes["d"] / (2 * sizes["q"])
     (low, high), (there, off) = floor, taken

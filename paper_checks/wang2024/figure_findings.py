@@ -51,7 +51,7 @@ fewer_selected_at_test = Finding(
     expect={
         "hypotheses.same_subsets.holds": False,
         **certified("loss", holds=False, trusting="attention/1"),
-        # 7.462994 by counting signs (`by_counting`); this over 5/4; and 0.384568 for q = 3.
+        # By counting signs (`by_counting`): the loss 7.462994, this loss over 5/4, and 0.384568 for q = 3.
         "values.loss_at_test_length": between("7.4625", "7.4640"),
         "values.share_of_answering_nothing": between("5.970", "5.9715"),
         "values_rechecked.share_of_answering_nothing": True,
@@ -144,7 +144,7 @@ figure1_ends_at_the_least_loss = Finding(
     "simulation.",
     command="verify simulate wang2024.figure1 steps=1200 late=600 readings=3 n_test=10000 --device cpu --seed 0",
     expect={
-        # 10 000 losses have a standard error of about 1 % of their mean; some per cent more are for SGD.
+        # The standard error of 10 000 losses is about 1 % of their mean; the interval allows some per cent for SGD.
         "measurements.loss_end.value": between("0.135", "0.152"),
         "measurements.loss_start.value": between("0.32", "0.35"),
         "measurements.cosine_W_end.value": between("0.99", 1),

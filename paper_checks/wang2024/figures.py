@@ -1,11 +1,11 @@
 """The captions of the figures, each a comparison with a verdict: training from the definitions, theory if it applies.
 
 Quick runs have a smaller T, d and d_e, with nearly the same ratio of the least loss to the zero predictor's, d/(2q);
-losses that a caption states as numbers are taken in proportion to d/(2q). Their d_e exceeds T, so that a draw of fixed
+losses that a caption states as numbers are scaled with d/(2q). In quick runs d_e exceeds T, so that a draw of fixed
 encodings may be linearly independent; the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
-those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, for a run near the
-set on which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings,
-each with its own draw; one training, as under `full`, does not decide it.
+those of `captions`. We know nothing about Figures 6 to 8. "Converges to 0" is refuted by theory, for a run near the set
+on which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings, each
+with its own draw; one training, as under `full`, does not decide it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,11 +38,11 @@ NEAR = 0.1
 """Largest deviation of SGD's loss from population gradient descent's, relative to it; 1/5 at unseen lengths."""
 NEAR_ELSEWHERE = 0.2
 PRINTED, NOTHING = 0.15, 5 / 6
-"""The loss above which fixed encodings are said to end, and the zero predictor's there, d/(2q)."""
+"""The printed bound above which the loss with fixed encodings ends, and the zero predictor's loss d/(2q) there."""
 MANY = ("runs", "steps", "late", "batch_size", "readings")
 """Settings in which the single run of Figures 1 and 3 differs from the several runs of the other figures."""
 BLOCKS = 5
-"""The least growth of an identity block, as a multiple of another entry's."""
+"""The least growth of an identity block, as a multiple of the growth of any other entry."""
 POSITIVE = Fraction(1, 20)
 """Relative accuracy of the enclosure of the least loss on the set, which only has to show that the loss is positive."""
 
@@ -65,7 +65,7 @@ def points(figure: str, full: bool) -> dict[str, int]:
 
 
 def level_of(result: ExperimentResult, q: int | None = None) -> float:
-    """Return the printed 0.15 in proportion to the zero predictor's loss."""
+    """Return the printed bound 0.15, scaled with the zero predictor's loss."""
     return PRINTED / NOTHING * int(result.settings["d"]) / (2 * (q or int(result.settings["q"])))  # type: ignore[arg-type]
 
 
@@ -237,10 +237,10 @@ figure2_after_ten_thousand_steps = Comparison(
 
 
 def blocks(found: Mapping[str, Measurement]) -> Verdict:
-    """Decide whether in training each identity block grows by more than a multiple of any other entry's growth.
+    """Decide whether each identity block grows in training by more than BLOCKS times the growth of any other entry.
 
-    Growth is compared, and not size: most of the other entries' size is that of their initial values, whose scale is
-    ours.
+    Growth is compared rather than size, because the other entries' size comes mostly from their initial values, whose
+    scale is our choice.
     """
 
     def verdicts() -> Iterator[tuple[str, Verdict]]:
@@ -314,7 +314,7 @@ def _sooner(run: Run, full: bool) -> Verdict:
 
 
 def _worse_with_q(run: Run, full: bool) -> Verdict:
-    """Refute the claim by settled runs alone: a longer run may end in another order."""
+    """Decide whether the loss grows with q_test; only settled runs refute it: a longer run may end otherwise."""
     found = run()
     names = [f"q{low}_to_q{high}" for low, high in pairwise(_sizes(found))]
     verdict = inconclusive_from_one_draw(

@@ -59,9 +59,9 @@ PARTS = (
 )
 """The parts of the loss on the validation set; the sum of all but the last estimates the loss on fresh samples."""
 RESOLVED = 0.1
-"""The share of the finite time by which its two computations may differ."""
+"""Largest difference of the two computations of the finite time, as a share of it."""
 SPREAD = 2.0
-"""Largest ratio that is expected of the standard deviation of a sample's losses to their mean.
+"""Largest expected ratio of the standard deviation of a sample's losses to their mean.
 
 Given the attention, the loss is a multiple of a χ² with d degrees of freedom, for which this ratio is √(2/d) ≤ √2.
 """
@@ -106,7 +106,7 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
     lower, upper = said.least
     measured = (validation, off, rounding)
     errors = [found.standard_error for found in measured]
-    # None would be an error that is not known.
+    # None stands for an unknown error.
     assert all(error is not None for error in errors)
     # Student's t with the fewest values gives the widest bound.
     samples = min((found.samples for found in measured if found.standard_error), default=1)
@@ -184,12 +184,12 @@ gap_ledger = Experiment(
 def judged(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether a ledger holds.
 
-    Population descent has to end above the floor. The finite time, on which the sum of the parts does not depend, has
-    to agree in two computations; for stochastic encoding these share the formula of a step, which `test_schedule.py`
-    compares with counting. The parts without the last have to add up to the loss on fresh samples, up to chance. If
-    they do, the last two verdicts test the same difference, the computed minus the sampled loss of α and C, at two
-    resolutions. If they do not, the last verdict detects it. The remainder is shown and decides nothing, because by
-    definition it is chance in both samples.
+    Population descent has to end above the floor. The sum of the parts does not depend on the finite time, so two
+    computations of the finite time have to agree; for stochastic encoding these share the formula of a step, which
+    `test_schedule.py` compares with counting. The parts without the last have to add up to the loss on fresh samples,
+    up to chance. If they do, the last two verdicts test the same difference, the computed minus the sampled loss of α
+    and C, at two resolutions. If they do not, the last verdict detects this. The remainder is shown and decides
+    nothing, because by definition it is chance in both samples.
     """
 
     def verdicts() -> list[tuple[str, Verdict]]:

@@ -1,4 +1,4 @@
-"""Lemma 1's recursion held against the layer simulated from the definitions: gradients and whole trainings."""
+"""Lemma 1's recursion compared with the layer simulated from the definitions: gradients and whole trainings."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,7 +94,7 @@ def sampled_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Ve
         values = functional(found)
         error = values.std(dim=0) / math.sqrt(BATCHES)
         difference = (values.mean(dim=0) - functional(Gradient(*(x[None] for x in expected)))[0]).abs()
-        # Entries that vanish in every sample (columns of x_query = 0; sums over the logits) are rounding only.
+        # Entries that vanish in every sample (columns of x_query = 0; sums over the logits) contain rounding only.
         excess = (difference - floor).clamp(min=0)
         ratio = torch.where(error > 0, excess / error, torch.where(excess > 0, math.inf, 0.0))
         if float(ratio.max()) >= worst:
@@ -151,7 +151,7 @@ def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdi
         growth *= max(1.0, expansion(theory, point))
     stretch = max((length - 1) / size, size / (length - 1)) ** 0.5
     verdict = Verdict.within(worst, stretch * growth * added, f"over {steps} steps an entry is", Evidence.COMPUTED)
-    # A bound that has grown to 10⁻⁶ would say little.
+    # A bound above 10⁻⁶ would say little.
     return replace(verdict, outcome=_only_if(verdict, stretch * growth * added < 1e-6), trainings=1)
 
 

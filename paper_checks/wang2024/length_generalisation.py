@@ -113,8 +113,8 @@ FIXED_IN_FULL = {"T": 100, "T_test": 200, "q": 3, "d": 5, "d_e": 170, "C": 10}
 def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
     """Decide whether a layer that fits one draw is below `floor` at its own length and above `fresh` at the longer one.
 
-    `floor` and `fresh` are losses, at the two lengths, of the layer with nearly the least loss on fresh draws at its
-    own length, the shorter one.
+    `floor` and `fresh` are the losses on fresh draws, at the shorter and the longer length, of a layer with nearly the
+    least such loss at the shorter length.
     """
     off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"

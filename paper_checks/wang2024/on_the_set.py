@@ -125,7 +125,7 @@ class Layer:
         """Return an estimate of the relative errors of P and R.
 
         It is the enclosures' largest relative half-width plus the size of the interpolation's last terms. In all uses
-        each term is less than half the one before. The absolute errors are no larger, since P and R are at most 1.
+        each term is less than half of the term before. The absolute errors are no larger, since P and R are at most 1.
         """
         return self._cell(C).off
 

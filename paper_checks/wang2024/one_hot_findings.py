@@ -16,7 +16,7 @@ HYPOTHESES = Premise(
     "printed",
 )
 OTHERS_HOLD = {f"hypotheses.{name}.holds": True for name in ("subset_of_two", "subset_below_quarter", "accuracy")}
-"""The results if Theorem 1's hypotheses on its parameters hold, except that on the step size."""
+"""The results of Theorem 1's hypotheses on its parameters where all but that on the step size hold."""
 FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the first with L ≤ ε on", "our reading")
 RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
 
@@ -119,7 +119,7 @@ may_never_reach = Finding(
         "hypotheses.step_size.slack": Fraction(-1079, 180),
         **certified("reached", holds=False),
         "clauses.reached.witness.period": 2,
-        # The smaller loss on the cycle is 0.08443…, by a run at 400 digits; on a set around it, somewhat less.
+        # The smaller loss on the cycle is 0.08443…, by a run at 400 digits; the least on a set around it is lower.
         "clauses.reached.witness.lowest": between("0.08", "0.0845"),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, RECURSION),
@@ -147,7 +147,7 @@ figures_step_size_out_of_scope = Finding(
         "clauses.reached.holds": True,
         "clauses.stays.holds": True,
         "evidence": "certified",
-        # The recursion in float64, written out from the softmax: ε is passed with 7·10⁻⁶ of itself to spare.
+        # The recursion in float64, written out from the softmax; the loss is then below ε by 7·10⁻⁶ ε.
         "values.steps_to_epsilon": 55766,
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),

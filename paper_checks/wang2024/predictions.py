@@ -11,8 +11,8 @@ is the noise of the steps at η = 1, and not the random start. Within 500 steps 
 to 0.025 in root mean square, from a start at 0 as well as from the random one, and keeps them there (0.026 after 3000).
 Let a = W[:d, d:] u. The softmax with the additional logits aᵀx_i gives the tokens a mean of about a, which adds about
 q·0.025² = 0.0019 to R ≈ 1/T. So α = P/(qR) settles at 0.7 times its value without noise: after 500 steps it is 0.70 and
-0.71 from the two starts, and 0.95 without noise. The slope of C grows with α, so C is later still: 0.41 after 3000
-steps, and 0.69 is predicted.
+0.71 from the two starts, and 0.95 without noise. The slope of C grows with α, so C rises later still: it is 0.41 after
+3000 steps, and 0.69 is predicted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def one_hot_descent(settings: Mapping[str, object]) -> list[OnTheSet]:
 
 
 def thinned(points: list[OnTheSet]) -> list[OnTheSet]:
-    """Return about _POINTS of some points, the first and the last among them."""
+    """Return about _POINTS of the points, with the first and the last."""
     every = max(1, len(points) // _POINTS)
     return [*islice(points, 0, len(points) - 1, every), points[-1]]
 

@@ -1,8 +1,8 @@
-"""The reduced dynamics of one-hot encoding: two numbers, held against the layer trained from the definitions.
+"""The reduced dynamics of one-hot encoding: two numbers, compared with the layer trained from the definitions.
 
-In trainings by exact population gradients every entry of every iterate is held against Lemma 1's recursion. The
-gradient alone, exact and from fresh batches, Theorem 1's steps, the fall of the loss and the slope of its inverse are
-held against theory too.
+In trainings by exact population gradients every entry of every iterate is compared with Lemma 1's recursion. The
+gradient alone (exact and from fresh batches), Theorem 1's steps, the fall of the loss and the slope of its inverse are
+also compared with theory.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -43,7 +43,7 @@ from verify import (
 LAYER_SLOPES: tuple[Instance, ...] = ((9, 2, 1, 1.0), (9, 3, 2, 1.0))
 RECURSION_SLOPES: tuple[Instance, ...] = ((200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5))
 WORK, WORK_IN_FULL = 2e8, 2e9
-"""Number of entries of Z that a training by exact gradients goes through, in some seconds."""
+"""Largest number of entries of Z that a training by exact gradients goes through; this takes some seconds."""
 
 
 def altered(**right: sp.Expr) -> Statement:
@@ -54,7 +54,7 @@ def altered(**right: sp.Expr) -> Statement:
 
 
 def _planted() -> dict[str, Statement]:
-    """Return wrong recursions: the theorem's canaries, 1 % in each coefficient, errors that show away from C = 0."""
+    """Return wrong recursions: the theorem's canaries, 1 % in each coefficient, and errors that vanish at C = 0."""
     wrong = {c.label: c.statement for c in lemma1.canaries if c.clause in ("loss", "step_alpha", "step_C")}
     right = {clause.label: clause.right for clause in lemma1.statement.clauses if isinstance(clause, Identity)}
     more = sp.Rational(101, 100)
@@ -105,7 +105,7 @@ def sizes(draw: st.DrawFn, most: float) -> tuple[int, int, int]:
 
 @st.composite
 def trainings(draw: st.DrawFn) -> Training:
-    """Draw a training whose population gradients are exact, with any q whose subsets can be enumerated."""
+    """Draw a training by exact population gradients, with any q whose subsets can be enumerated."""
     work = WORK_IN_FULL if in_full() else WORK
     length, subset, size = draw(sizes(work / 5))
     rate = draw(st.sampled_from([1 / 20, 1 / 4, 1 / 2, 1.0]))

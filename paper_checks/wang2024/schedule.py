@@ -52,7 +52,7 @@ def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[s
         "computed_error": layer.error(alpha, C),
         "slow_eigenvalue": float(values[0]),
         "fast_eigenvalue": float(values[1]),
-        # Of the unit eigenvector, the part along √d α, squared.
+        # The squared component along √d α of the unit eigenvector.
         "share_of_alpha_in_the_slow_direction": float(vectors[0, 0] ** 2),
         "steps_of_the_slow_direction": float(1 / (values[0] * float(settings["eta"]))),  # type: ignore[arg-type]
     }

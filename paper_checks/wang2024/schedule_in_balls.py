@@ -47,7 +47,7 @@ class Least(NamedTuple):
 
 
 class SetCurves:
-    """P and R over intervals of C, at some sizes."""
+    """Enclosures of P and R over intervals of C, at given sizes."""
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes, self.curves = sizes, share_curves(sizes.T, sizes.q, sizes.d_e, sizes.query)

@@ -1,8 +1,8 @@
-"""Stochastic encoding: the reduced dynamics and Lemma 2, held against layers simulated from the definitions.
+"""Stochastic encoding: the reduced dynamics and Lemma 2, compared with layers simulated from the definitions.
 
-At few tokens and dimensions all signs can be enumerated: whole trainings by exact population gradients are held against
-descent on the set, entry by entry. At larger sizes the loss on the set, its gradient along the two identity blocks, and
-the blocks that stay 0 are held against fresh samples. So is the least loss for q = 2.
+At few tokens and dimensions all signs can be enumerated: whole trainings by exact population gradients are compared,
+entry by entry, with descent on the set. At larger sizes the loss on the set, its gradient along the two identity
+blocks, the blocks that stay 0, and the least loss for q = 2 are compared with fresh samples.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -41,10 +41,10 @@ from verify import (
 
 STEPS, STEPS_IN_FULL = 12, 20
 CLOSE_ENOUGH = 1e-3
-"""Largest error of a path's point with which a training is compared."""
+"""Largest error of a point of the path at which a training is still compared with the path."""
 SAMPLES, SAMPLES_IN_FULL, ENTRIES_IN_FULL = 2000, 20_000, 2 * 10**7
 TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
-"""(T, d, d_e): few enough dimensions that sampling sees the loss that ties leave."""
+"""(T, d, d_e) with so few dimensions that sampling resolves the loss that ties leave."""
 SHARP = 60
 """A C at which, in at most 14 dimensions, the loss exceeds what ties leave by less than 10⁻¹² (`beyond_ties`)."""
 BATCHES, BATCH_SIZE = 80, 64
@@ -69,7 +69,7 @@ class Exactly(NamedTuple):
 
 @st.composite
 def trainings(draw: st.DrawFn) -> Exactly:
-    """Draw a training of which all signs, subsets and points of the cubature can be enumerated."""
+    """Draw a training whose signs, subsets and points of the cubature can all be enumerated."""
     length, dimension = draw(st.sampled_from(((2, 2), (2, 3), (2, 4), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2))))
     subset, attend = draw(st.integers(1, length - 1)), draw(st.sampled_from(["tokens", "tokens_and_query"]))
     # With all but one of four selected, and the query attended to, C is negative from the start: nothing is derived.
@@ -211,7 +211,7 @@ def loss_on_the_set(layer: Layer) -> Bounds:
 def layers(draw: st.DrawFn) -> Layer:
     """Draw a layer whose loss is enclosed to a twentieth of the zero predictor's.
 
-    The logits spread by C √(q/d_e), less than 2. In full up to the paper's T = 200 and d_e = 170.
+    The logits spread by C √(q/d_e) < 2. In full, sizes go up to the paper's T = 200 and d_e = 170.
     """
     length = draw(st.integers(3, 200 if in_full() else 24))
     subset, size = draw(st.integers(1, min(6, length - 1))), draw(st.integers(4, 170 if in_full() else 40))
@@ -236,7 +236,7 @@ def sampled(layer: Layer, device: str, samples: int) -> Any:
 
 
 def on_the_set_is(bounds: Bounds, layer: Layer, measured: Any) -> Verdict:
-    """Compare the loss on the set, between bounds, with a measurement; half of their distance counts as rounding."""
+    """Compare the loss on the set with a measurement; half of the distance of its bounds counts as rounding."""
     low, high = bounds
     # A tenth of the zero predictor's loss tells P and R from other means.
     resolution = layer.d / (20 * layer.q) + abs(low) / 10

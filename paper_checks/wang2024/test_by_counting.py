@@ -1,4 +1,4 @@
-"""The counted means, against an enumeration of all signs and against the enclosures."""
+"""The counted means, compared with an enumeration of all signs and with the enclosures."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""Descent attending to [Z, z_query], against the training of the full matrices with all signs gone through."""
+"""Descent attending to [Z, z_query], compared with trainings of the full matrices over all signs."""
 
 from fractions import Fraction
 from itertools import pairwise

@@ -26,7 +26,7 @@ from paper_checks.wang2024.by_sampling import D_E, SAMPLES, D, T, best_layer, is
 def test_the_least_loss_at_the_figures_setting(query, finding, least):
     wanted = finding.expect["values.loss_floor"]
     alpha, C = best_layer(query)
-    # The grid's step changes the least loss by less than a hundredth of it.
+    # The grid of C changes the least loss by less than 1 %.
     assert 2 < C < 6
     losses = layer_losses(3, alpha, C, query)
     assert is_sampled(wanted, losses)
@@ -115,16 +115,16 @@ def test_the_dimensions_that_an_eighth_takes_by_counting(tokens, most):
 
 
 def test_the_widths_cross_at_twelve_tokens():
-    """With 50 numbers a token, 45 of them the encoding's, the least loss is below d/(2q)/8; with two fewer it is not.
+    """The least loss is below d/(2q)/8 with encodings of 45 dimensions, tokens of 50 numbers; not so with 43.
 
-    A net with 50 units in its first layer has a loss above d/(2q)/8; with 51 units it need not.
+    A net with 50 units in its first layer has a loss above d/(2q)/8; a net with 51 units may have a lower loss.
     """
     least = {}
     for dimensions in (43, 45):
         counted = (means(12, 3, dimensions, False, C) for C in np.arange(20, 31) / 10)
         least[dimensions] = min(1 - mean.P**2 / (3 * mean.R) for mean in counted)
     assert least[45] < 1 / 8 < least[43]
-    # At 11 tokens a net needs at least 46.4 units, and 41 dimensions, in tokens with 46 numbers, are too few.
+    # At 11 tokens a net needs at least 46.4 units. Encodings of 41 dimensions, in tokens of 46 numbers, are too short.
     assert 46.4 < 11 * 5 * (1 - Fraction(10, 8 * 8)) < 46.5
     assert least_share(11, 42, np.arange(20, 31) / 10) < 1 / 8 < least_share(11, 41, np.arange(20, 31) / 10)
     assert 50 < 12 * 5 * (1 - Fraction(11, 8 * 9)) < 51
@@ -170,7 +170,7 @@ def test_the_loss_in_many_dimensions():
         p[:, :3] -= 1 / 3
         losses.append(3 * (p**2).sum(axis=1))
     least = min(losses, key=np.mean)
-    # Losses are shares of the zero predictor's; the grid of C changes the least one by less than a fiftieth of it.
+    # Losses are shares of the zero predictor's; the grid of C changes the least loss by less than 2 %.
     error = 5 * least.std() / math.sqrt(draws)
     assert error < 1 / 2000 and abs(least.mean() - 1 / 100) < error + 1 / 5000
     width = encoding_findings.wider_at_small_losses.expect["values.attention_width"]
@@ -242,7 +242,7 @@ def random_triples(random):
 
 
 def is_within(name, over_tokens, with_query):
-    """Whether the finding's interval contains the loss with the query, and its text has both losses.
+    """Return whether the finding's interval contains the loss with the query, and its text has both losses.
 
     For SAMPLES draws five standard errors are about 5 %; the rounding of 0.014 to two digits is another 4 %.
     """

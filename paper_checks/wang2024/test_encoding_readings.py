@@ -25,7 +25,7 @@ def test_no_reading_leaves_nothing(ledger):
 def test_each_part_is_told_from_what_is_wrong():
     assert set(outcomes().values()) == {Outcome.VERIFIED}
     assert outcomes(taken=(0.23, 1e-4))["signs"] is Outcome.REFUTED
-    # A loss below the floor, and one far above it.
+    # A loss below the floor, and a loss far above the floor.
     assert outcomes(floor=(0.3, 0.301))["floor"] is Outcome.REFUTED
     assert outcomes(floor=(0.1, 0.101))["floor"] is Outcome.REFUTED
     assert outcomes(bound=0.3)["sphere"] is Outcome.REFUTED

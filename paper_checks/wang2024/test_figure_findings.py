@@ -42,7 +42,7 @@ def test_the_trained_layer_by_sampled_encodings():
     error = losses.std(ddof=1) / math.sqrt(SAMPLES)
     assert 5 * error < 0.3 and abs(losses.mean() - float(expect[LOSS].midpoint)) < 5 * error
     assert expect[LOSS].lower / NOTHING > Fraction("5.9")
-    # At the size that it was trained for.
+    # At the subset size of the training.
     trained = loss(TRAINED[0], means(T, 3, D_E, True, TRAINED[1]), D, 3)
     wanted = expect["values.loss_at_training_length"]
     assert float(wanted.lower) < trained < float(wanted.upper)
@@ -56,7 +56,7 @@ def test_the_best_layer_by_sampled_encodings():
     assert is_sampled(wanted, losses)
     assert not is_sampled(wanted, layer_losses(2, alpha, C, query=False))
     assert wanted.lower > 50 and wanted.lower / NOTHING > 40
-    # The share of the attention that the query's token leaves.
+    # The query's token leaves less than 2 % of the attention to the other tokens.
     assert shares(3, C, query=True).sum(axis=1).mean() < 0.02
     assert shares(2, C, query=True)[:, :2].sum(axis=1).mean() > 5 * shares(3, C, query=True)[:, :3].sum(axis=1).mean()
 
@@ -74,7 +74,7 @@ def test_twice_the_length_of_the_best_and_of_the_trained_layer_by_counting(layer
     [(TRAINED, 4, 0.9023, 2e-2), (TRAINED, 6, 0.99887, 2e-3), (BY_ADAM, 4, 0.9008, 2e-2), (BY_ADAM, 8, 0.99999, 1e-4)],
 )
 def test_more_selected_tokens_at_test_of_the_trained_layer(layer, q_test, share, off):
-    # The shares that the command with q_test encloses.
+    # Losses are shares of d/(2 q_test), like the share that the command with q_test encloses.
     losses = layer_losses(q_test, *layer, query=True) / (D / (2 * q_test))
     error = losses.std(ddof=1) / math.sqrt(SAMPLES)
     assert abs(losses.mean() - share) < 5 * error and error < off
@@ -90,7 +90,7 @@ def test_six_selected_tokens_of_adams_layer_by_sampled_encodings():
 
 @pytest.mark.parametrize(("alpha", "C"), [(58443 / 40000, 77 / 16), (1.4673, 4.8004)])
 def test_fewer_selected_tokens_are_no_harm_without_the_query(alpha, C):
-    """The nearly optimal layer that the command with attend=tokens reports, and the best one to four digits."""
+    """Check the nearly optimal layer that the command with attend=tokens reports, and the best layer to four digits."""
     found = loss(alpha, means(T, 2, D_E, False, C), D, 2)
     assert found == pytest.approx(0.10, abs=5e-3) and found / float(NOTHING) == pytest.approx(0.08, abs=5e-3)
     assert loss(alpha, means(T, 3, D_E, False, C), D, 3) == pytest.approx(0.0896, abs=1e-4)
@@ -122,12 +122,12 @@ def test_the_quick_ledgers_theory_by_counting():
     # Finite time counts from the enclosure's upper end, which is above the least loss by at most `above`.
     above = float(floor.upper + width.upper) - least
     assert above < 2.5e-4 and float(wanted.lower) < end - least < float(wanted.upper) + above
-    # Within a tenth of it after 400 steps.
+    # After 400 steps the loss is within a tenth of the least loss.
     assert 1.05 < half / least < 1.1
 
 
 def test_the_turn_of_the_gain_by_counting():
-    # R falls, log G is concave and has its turn near C = 3.3, where the least loss is.
+    # R falls; log G is concave, with its maximum near C = 3.3, where the least loss is.
     expect = figure_findings.descent_ends_at_the_least_loss.expect
     scales = [k / 10 for k in range(41)]
     counted = [means(T, 3, D_E, True, C) for C in scales]
@@ -139,7 +139,7 @@ def test_the_turn_of_the_gain_by_counting():
     assert slopes[-1] < -0.1
     wanted = expect["values.least_loss"]
     assert float(wanted.lower) < D / 6 * (1 - math.exp(max(gains))) < float(wanted.upper)
-    # R'' and P'' by second differences. The bound is 2 d_e/(d b), with b the largest of `bends`, near the turn.
+    # R'' and P'' by second differences. The bound is 2 d_e/(d b), with b the largest of `bends`.
     bends = []
     for before, at, after in zip(counted, counted[1:], counted[2:], strict=False):
         a = at.P / (3 * at.R)

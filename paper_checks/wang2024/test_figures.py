@@ -1,4 +1,4 @@
-"""The figures' captions on trained layers, their verdicts on measurements that are made up, and the theory drawn."""
+"""The figures' captions on trained layers, their verdicts on made-up measurements, and the theory in the plots."""
 
 import math
 from itertools import product
@@ -27,7 +27,7 @@ EXPECTED = {
         figures.figure2_fixed_stays_above_a_constant: VERIFIED,
         figures.figure4_length_to_zero: REFUTED,
         figures.figure4_fixed_ends_above: VERIFIED,
-        # 20 draws leave these open. LEFT_OPEN bounds the rises; nothing is known about which encoding is quicker.
+        # 20 draws leave these claims open. LEFT_OPEN bounds the rises; which encoding is quicker is not known.
         figures.figure4_both_converge: (VERIFIED, INCONCLUSIVE),
         figures.figure4_stochastic_is_quicker: (VERIFIED, REFUTED, INCONCLUSIVE),
         figures.figure4_fixed_is_worse_with_q: (REFUTED, INCONCLUSIVE),
@@ -37,7 +37,7 @@ EXPECTED = {
         figures.figure5_length_to_zero: INCONCLUSIVE,
         figures.figure5_fixed_ends_above: VERIFIED,
         figures.figure5_both_converge: (VERIFIED, INCONCLUSIVE),
-        # At q_test = 5 the loss with stochastic encodings never comes below the level, and that with fixed ones does.
+        # At q_test = 5 the loss comes below the level with fixed encodings, and never with stochastic encodings.
         figures.figure5_stochastic_is_quicker: REFUTED,
         figures.figure5_fixed_is_worse_with_q: (VERIFIED, INCONCLUSIVE),
     },
@@ -77,9 +77,9 @@ LEFT_OPEN = {
 }
 """Bounds of the confidence intervals of the rises, which leave "worse as q_test grows" open."""
 CHANGE = 0.06
-"""Upper bound on the change of a loss at an unseen q_test over the last quarter; the zero predictor has 1/6 to 1/4.
+"""Upper bound on the change of a loss at an unseen q_test over the last quarter; the zero predictor's is 1/6 to 1/4.
 
-These ends, and the step by which both encodings are below the level, were set after runs of seeds 0 to 2 were seen.
+These bounds, and the step by which both encodings are below the level, were set after runs of seeds 0 to 2 were seen.
 """
 
 
@@ -99,8 +99,8 @@ def test_quick_runs_bound_the_losses_of_a_caption_they_leave_open(figure):
     for encoding, size in product(("stochastic", "fixed"), (4, 5, 6)):
         low, high = margins.ends(found.measurements[f"{encoding}_q{size}_late_change"])
         assert -CHANGE < low < high < CHANGE
-        # Each ends below the zero predictor's. q_test = 6 is left out: with Adam and fixed encodings 20 draws leave it
-        # open.
+        # Each loss ends below the zero predictor's. q_test = 6 is left out: with Adam and fixed encodings 20 draws do
+        # not decide it.
         assert size == 6 or margins.ends(found.measurements[f"{encoding}_q{size}_end"])[1] < d / (2 * size)
     if figure == "Figure 5":
         assert margins.ends(found.measurements["stochastic_cosine_W_end"])[1] < margins.NEAR_SET
@@ -154,7 +154,7 @@ def test_the_least_loss_is_where_the_two_numbers_end():
 
 
 def test_a_wrong_recursion_is_refuted(monkeypatch):
-    # With so many points the loss has a standard error of 1%, six of which are within the bound.
+    # With so many points the standard error of the loss is 1 %; six standard errors are within the bound.
     short = {"steps": 200, "late": 100, "n_test": 12_000}
     run = figures.trained("1", "cpu", False, 0, attend="tokens_and_query", scale=0, **short)
     right = {p.step: p.loss for p in predictions.stochastic_descent(run.settings)}
@@ -183,7 +183,7 @@ NEAR = {"cosine_W": Measurement(0.99, None), "cosine_V": Measurement(0.999, None
     [
         (measured(0.14), (0.139, 0.141), {}, REFUTED, "and training is near"),
         (measured(0.17), (0.139, 0.141), {}, REFUTED, "and training is near"),
-        # An untrained run: elsewhere, and not near the floor; either is enough.
+        # An untrained run is far from the set, and its loss is far from the floor; either is enough.
         (measured(0.333), (0.139, 0.141), {"cosine_W": 0.01, "cosine_V": 0.02}, INCONCLUSIVE, "not near the set"),
         (measured(0.333), (0.139, 0.141), {}, INCONCLUSIVE, "has not come down near"),
         (measured(0.14), (0.139, 0.141), {"cosine_W": 0.9}, INCONCLUSIVE, "not near the set: cosine_W is 0.9"),
@@ -191,7 +191,7 @@ NEAR = {"cosine_W": Measurement(0.99, None), "cosine_V": Measurement(0.999, None
         # Below theory's bound: training has left the set, and theory says nothing.
         (measured(0.05), (0.139, 0.141), {}, INCONCLUSIVE, "has left the set"),
         (measured(0.01), (0.0, 0.001), {}, INCONCLUSIVE, "theory leaves 0 open"),
-        # Not told from 0.
+        # The loss may be 0.
         (measured(0.14, 0.1), (0.139, 0.141), {}, INCONCLUSIVE, "it may be 0"),
         (measured(1e-4), (0.139, 0.141), {}, INCONCLUSIVE, "it may be 0"),
         (Measurement(0.14, None), (0.139, 0.141), {}, INCONCLUSIVE, "it may be 0"),
@@ -234,7 +234,7 @@ def test_increases_linearly(values, error, outcome):
 )
 def test_tends_to_one(values, outcome):
     assert captions.to_one(curve(*values, error=1e-5, samples=20)).outcome is outcome
-    # One run does not show by how much another differs.
+    # One run does not show how much runs differ.
     assert captions.to_one(curve(*values, error=None, samples=1)).outcome is INCONCLUSIVE
 
 
@@ -261,12 +261,12 @@ def test_stays_above(values, error, outcome):
         ((1, 0.5, 0.5, 0.5), (1, 0.8, 0.5, 0.5), VERIFIED),
         ((1, 0.8, 0.5, 0.5), (1, 0.5, 0.5, 0.5), REFUTED),
         ((1, 0.5, 0.4, 0.3), (1, 0.5, 0.5, 0.5), INCONCLUSIVE),
-        # A curve that does not move comes below nothing, and one that ends lower need not be sooner.
+        # A constant curve never comes below the level, and a curve that ends lower need not be sooner.
         ((1, 1, 1, 1), (1, 0.8, 0.7, 0.3), REFUTED),
         ((1, 0.8, 0.7, 0.5), (1, 1, 1, 1), VERIFIED),
         ((1, 1, 1, 1), (1, 1, 1, 1), INCONCLUSIVE),
         ((1, 0.55, 0.59, 0.59), (1, 0.8, 0.7, 0.1), VERIFIED),
-        # Within chance of the level from the first reading on.
+        # At the second reading both losses are within chance of the level.
         ((1, 0.601, 0.5, 0.5), (1, 0.599, 0.599, 0.599), INCONCLUSIVE),
     ],
 )
@@ -287,11 +287,11 @@ def test_the_level_is_below_what_attention_without_positions_has():
     [
         (0.5, 0.01, 1e-3, VERIFIED),
         (0.5, -0.01, 1e-3, VERIFIED),
-        # Still on its way, or not known to be at rest: a longer run may settle.
+        # The loss still changes, or may still change: a longer run may settle.
         (0.5, -0.2, 1e-3, INCONCLUSIVE),
         (0.5, 0.0, 0.1, INCONCLUSIVE),
         (0.5, 0.0, None, INCONCLUSIVE),
-        # It has settled where the zero predictor is better; or an untrained one has not moved.
+        # The loss has settled above the zero predictor's; or it equals that, as without training.
         (1.5, 0.0, 1e-3, REFUTED),
         (1.0, 0.0, 1e-3, INCONCLUSIVE),
     ],
@@ -399,7 +399,7 @@ def test_predictions_end_where_training_does():
 def test_where_c_is_negative_nothing_is_predicted():
     with pytest.raises(InputError, match=r"C = -0\.01: must be >= 0"):
         LAYER.loss(1.0, -0.01)
-    # A step that leaves C ≥ 0 ends the descent.
+    # A step to C < 0 ends the descent.
     points = list(LAYER.descent(-3.0, 0.05, iter([60.0] * 5)))
     assert len(points) < 6 and all(point.C >= 0 for point in points)
     assert list(LAYER.descent(1.0, 0.3, iter([1.0] * 5)))[-1].step == 5

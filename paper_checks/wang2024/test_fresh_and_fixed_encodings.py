@@ -92,7 +92,7 @@ def test_with_fresh_encodings_the_loss_at_other_lengths_is_at_most_a_multiple(dr
 
 
 def test_with_many_encodings_more_than_kappa_is_lost():
-    # 24 orthonormal encodings with equal chances, from two tokens to three: κ = 2, and c² = 1 besides.
+    # Encodings are drawn from 24 orthonormal vectors. From two tokens to three, κ = 2 and c² = 1.
     T, T_test, q, points = 2, 3, 1, 24
     eye, one = torch.eye(points, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     W, V = block(1.06 * one, one, 2 * eye)
@@ -112,8 +112,8 @@ def test_with_many_encodings_more_than_kappa_is_lost():
     ],
 )
 def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, d, attend):
-    # One-hot encodings: the last token has the logit 0. The others have 40 if they are selected, and all of them 80
-    # less for each of them that is selected.
+    # One-hot encodings: the last token has the logit 0. Another token has the logit 40 · 1{selected} − 80 k, where k is
+    # the number of selected tokens without the last.
     eye, first = torch.eye(T + 1, dtype=torch.float64), torch.ones(T + 1, dtype=torch.float64)
     first[T] = 0
     M = 40 * torch.diag(first) - 80 * torch.outer(first, first)
@@ -121,7 +121,7 @@ def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, 
     one = torch.ones(1, dtype=torch.float64)
     assert population_loss(W, V, T, q, d, eye[None, :, :T], one, attend) < ROUNDING
     beyond = population_loss(W, V, T + 1, q, d, eye[None], one, attend)
-    # The answer is the last token: its error is 1 + 1/q if it is not selected, else (1 − 1/q)² + (q − 1)/q².
+    # The output is the last token: the error is 1 + 1/q if it is not selected, else (1 − 1/q)² + (q − 1)/q².
     chance = q / (T + 1)
     selected = (1 - 1 / q) ** 2 + (q - 1) / q**2 if q > 1 else T / (T + 1)
     assert beyond == pytest.approx(d / 2 * ((1 - chance) * (1 + 1 / q) + chance * selected), abs=ROUNDING)

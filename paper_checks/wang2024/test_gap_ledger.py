@@ -1,4 +1,4 @@
-"""The ledger of the gap: that it holds, that errors planted in it are found, and its refusals."""
+"""The ledger of the gap: it holds, errors planted in it are found, and invalid settings are refused."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def test_a_training_in_float64_has_no_rounding_and_the_parts_add_up(given):
         ("loss_of_alpha_and_C_computed", lambda m: replace(m, value=1.2 * m.value), Outcome.REFUTED),
         ("loss_of_alpha_and_C_sampled", lambda m: replace(m, value=0.8 * m.value), Outcome.REFUTED),
         ("loss_on_fresh_samples", lambda m: replace(m, value=0.8 * m.value), Outcome.REFUTED),
-        # So few samples that a tenth may be chance.
+        # With so few samples a difference of a tenth may be chance.
         ("loss_of_alpha_and_C_sampled", lambda m: replace(m, standard_error=m.value / 20), Outcome.INCONCLUSIVE),
     ],
 )
@@ -94,9 +94,9 @@ def test_remainder_does_not_decide_the_verdict():
 @pytest.mark.parametrize(
     "said",
     [
-        # First, population descent ends below the least loss. Then, twice, its two computations differ, which the sum
-        # does not show, because the step noise changes by as much. Last, the layer's computed loss is far from the
-        # sampled one.
+        # In the first case, population descent ends below the least loss. In the next two, its two computations differ,
+        # which the sum does not show, because the step noise changes by as much. In the last, the layer's computed loss
+        # is far from its sampled loss.
         SAID._replace(descent=0.299, again=0.299),
         SAID._replace(descent=5.0),
         SAID._replace(descent=0.42),

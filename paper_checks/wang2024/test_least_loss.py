@@ -129,7 +129,7 @@ def test_alpha_and_c_rise_in_training(sizes, d, eta):
     for step, ((alpha, C), (next_alpha, next_C)) in enumerate(pairwise(run)):
         assert next_alpha > alpha - ROUNDING
         assert next_C > C - ROUNDING
-        # The first moves are larger than the rounding.
+        # In the first steps α and C rise by more than the rounding.
         assert step > 5 or next_alpha > alpha
         assert not 1 <= step <= 5 or next_C > C
 

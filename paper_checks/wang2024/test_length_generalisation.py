@@ -1,4 +1,4 @@
-"""Length generalisation: certified; sampled layers at two lengths; one learnt draw beside the best for fresh draws."""
+"""Length generalisation: certified; sampled layers at two lengths; one learnt draw; the best for fresh draws."""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The numbers of the findings about Theorem 1 a second time, from the softmax itself, without Lemma 1's formulas."""
+"""The numbers of the findings about Theorem 1, derived again from the softmax itself, without Lemma 1's formulas."""
 
 import math
 from fractions import Fraction
@@ -15,8 +15,8 @@ from paper_checks.wang2024.by_softmax import descent_losses
 @pytest.fixture
 def digits():
     before = mp.dps
-    # Beyond η = 2q an error grows by up to |1 − η/q| = 3/2 a step, by 10^282 in 1600 steps at most: in practice less,
-    # because the steps before 500 contract. 400 digits leave more than a hundred.
+    # At η = 5 > 2q a step multiplies an error by up to |1 − η/q| = 3/2, and 1600 steps by at most 10^282. The growth is
+    # smaller in practice, because the first 500 steps contract. Of 400 digits more than a hundred are left.
     mp.dps = 400
     yield
     mp.dps = before
@@ -54,7 +54,7 @@ def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
     largest = Fraction(2 * 2 * 999, 999 + 6 * 5000)
     assert largest == Fraction(1332, 10333)
     assert f"is {largest}, about {float(largest):.2f}" in one_hot_findings.stays_needs_more_than_stability.text
-    # With it the loss falls at every step.
+    # With this step size the loss falls at every step.
     run = list(islice(descent_losses(1000, 2, 5000, repeat(float(largest))), 5000))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < 2
 
@@ -64,7 +64,7 @@ def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
     assert all(later < loss for loss, later in pairwise(run)) and run[-1] < 1 / 10
     # 2q(T − 1)/(T − 1 + 6d).
     assert one_hot_findings.needless_sizes.expect["values.largest_step_size"] == Fraction(8, 14)
-    # d*T/(100*(T - q)*q), which ε = 1/10 is above.
+    # ε = 1/10 is above d*T/(100*(T - q)*q).
     assert Fraction(2 * 3, 100 * 1 * 2) == Fraction(3, 100) < Fraction(1, 10)
 
 
@@ -80,7 +80,7 @@ def test_the_bound_on_the_steps_from_below_at_the_figures_step_size():
     bound = (ratio - (2 * excess + 1.5 * growth) * math.sqrt(ratio) - 200 / 197) / growth
     wanted = one_hot_findings.steps_from_both_sides.expect
     assert wanted["values.steps_at_least"].lower < bound < wanted["values.steps_at_least"].upper
-    # Against the first order and the number itself, by the recursion.
+    # The bound is below the first-order number and below the recursion's number of steps.
     run = enumerate(descent_losses(200, 3, 5, repeat(1)))
     steps = next(step for step, loss in run if loss <= 1 / 1000)
     assert steps == 55766 and bound < 199 / 4 * 1000 < steps
@@ -92,7 +92,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
     run = list(islice(descent_losses(9, 2, 3, repeat(6), mp.exp, mpf), 8001))
     assert min(run) > mpf(1) / 500
     one, other = run[-2:]
-    # In the end two steps bring the run nearer to the cycle by about 1/150 of the distance: it is met to ten digits.
+    # Near the cycle two steps reduce the distance from it by about 1/150; the run ends at the cycle to ten digits.
     assert abs(run[-3] - other) < 1e-10 and abs(one - other) > 1e-4
     wanted = one_hot_findings.may_never_reach.expect["clauses.reached.witness.lowest"]
     # The bound that is certified on a set around the cycle is below the losses on it, and above the text's number.
@@ -111,7 +111,7 @@ def test_the_figures_step_size_reaches_the_level(exp, number):
 
 
 def test_the_rate_is_that_of_the_differential_equation():
-    # dL/dt = −4ηL²/(T−1) at small L; read off the float run between L = 6·10⁻⁵ and 5·10⁻⁵.
+    # dL/dt = −4ηL²/(T−1) at small L. The slope is read off the float run between L = 6·10⁻⁵ and 5·10⁻⁵.
     T, eta = 9, 1
     run = list(islice(descent_losses(T, 2, 1, repeat(eta)), 40_001))
     slope = (1 / run[40_000] - 1 / run[36_000]) / 4000
@@ -129,7 +129,7 @@ def test_where_a_step_of_one_is_small_enough():
 
 
 def test_the_printed_limits_are_as_far_off_as_is_said():
-    """The slacks of the step sizes, η ≤ 1/(20 d²), and how many times the limit they are."""
+    """Check the slacks of η ≤ 1/(20 d²), and the ratios of the step sizes to this limit."""
     for finding, d, eta, times in (
         (one_hot_findings.stays_needs_a_step_size, 1, 5, 100),
         (one_hot_findings.may_never_reach, 3, 6, 1080),
@@ -143,14 +143,14 @@ def test_the_largest_step_size():
     T, q, d, eps = 200, 3, 5, Fraction(1, 1000)
     largest = one_hot_findings.every_level_at_the_figures_step.expect["values.largest_step_size"]
     assert largest == Fraction(4 * q * q, 5 * q + 2 * d) == Fraction("1.44")
-    # At that step size the loss of the softmax's own run falls at every step, and is below ε by then.
+    # At this step size the loss of the softmax's own run falls at every step, and ends below ε.
     run = list(islice(descent_losses(T, q, d, repeat(1.44)), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
-    # So it does up to the larger limit without a bound on the steps.
+    # The same holds at the larger limit, which comes without a bound on the number of steps.
     larger = one_hot_findings.larger_steps.expect["values.largest_step_size"]
     assert larger == Fraction(2 * q * (T - 1), T - 1 + 6 * d) and round(float(larger), 2) == 5.21
     run = list(islice(descent_losses(T, q, d, repeat(float(larger))), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
-    # Beyond 2q it need not: it rises on the cycle at T = 9, q = 2, d = 3 and η = 6.
+    # Beyond 2q the loss need not fall: it rises on the cycle at T = 9, q = 2, d = 3 and η = 6.
     rising = list(islice(descent_losses(9, 2, 3, repeat(6)), 400))
     assert any(after > before for before, after in pairwise(rising))

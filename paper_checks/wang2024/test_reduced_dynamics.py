@@ -145,13 +145,13 @@ def test_reached_and_kept_after_more_steps_than_can_be_made(ledger, instance):
     result = ledger.check(theorem1, **instance)
     steps, slope = result.values["steps_to_epsilon"], result.values["inverse_loss_slope"]
     assert 10**13 < steps.lower < steps.upper < steps.lower * 1.01
-    # Figure 1's reading: 1/L_t ends as a line, of this slope; the part before it adds some steps, far fewer than 1 %.
+    # As in Figure 1, 1/L_t ends as a line of this slope; the steps before the line add far less than 1 %.
     assert abs(1 - float(1 / (slope * Fraction(instance["eps"]) * steps.midpoint))) < 0.01
 
 
 @pytest.mark.audit
 def test_reached_and_kept_at_the_papers_dimension(ledger, full):
-    """q = 3, d = 5, the largest step size and nearly the largest ε of the theorem.
+    """Check the theorem at q = 3, d = 5, its largest step size and nearly its largest ε.
 
     At T = 50 a third of a million steps are followed twice, by the check and by the re-check. At the paper's T = 200
     some four million steps are enclosed.
@@ -186,7 +186,7 @@ def test_the_full_layers_loss_falls_up_to_the_larger_limit(T, q, d):
     result = verify.check(one_hot_larger_steps, T=T, q=q, d=d, eta=1, eps=1)
     below = 0.99 * float(result.values["largest_step_size"])
     assert falls_as_bounded((T, q, d, below), lambda _: 0.0, 60).holds
-    # Far beyond 2q it does not.
+    # Far beyond 2q the loss does not always fall.
     assert falls_as_bounded((T, q, d, 8.0 * q), lambda _: 0.0, 60).outcome is Outcome.REFUTED
 
 
@@ -207,7 +207,7 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
 
 
 def gradient_at_length(**changed):
-    """The recursion's step at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself, with errors of 10⁻³."""
+    """Return loss and gradient at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax, with errors of 10⁻³."""
     s = 1 / (3 + 197 * math.exp(-4))
     o = s * math.exp(-4)
     found = {

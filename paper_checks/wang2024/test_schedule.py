@@ -34,10 +34,10 @@ def curvatures(T, q, d, D, alpha, C, h=0.01, query=True):
 
 
 def lies_in(value, wanted):
-    """Whether an interval whose ends differ by less than 2% has the value in it, up to a relative error of 10⁻⁴.
+    """Return whether a value is in an interval, up to 10⁻⁴ relatively, and the interval's ends differ by less than 2 %.
 
-    With 29 nodes instead of 15 the losses of `test_the_figures_schedule_by_counting` change by at most 3·10⁻⁶ of
-    themselves, α by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 add an error of 10⁻⁹.
+    With 29 nodes instead of 15 the losses of `test_the_figures_schedule_by_counting` change relatively by at most
+    3·10⁻⁶, α by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 add an error of 10⁻⁹.
     """
     lower, upper = float(wanted.lower), float(wanted.upper)
     return lower * (1 - 1e-4) <= value <= upper * (1 + 1e-4) and upper < 1.02 * lower
@@ -147,7 +147,7 @@ def test_descent_from_near_the_minimiser_has_the_slow_direction():
     layer = on_the_set.layer(16, 3, 2, 32, True, on_the_set.CLOSE)
     best = (found["alpha_of_the_least"].value, found["C_of_the_least"].value)
     points = list(layer.descent(best[0] * 0.99, best[1], iter([1.0] * 3000)))
-    # In the end only the slow direction is left: a step multiplies the distance by 1 − λ.
+    # Near the end only the slow direction is left: a step multiplies the distance by 1 − λ.
     rate = 1 - (best[0] - points[3000].alpha) / (best[0] - points[2999].alpha)
     assert rate == pytest.approx(found["slow_eigenvalue"].value, rel=1e-2)
 

@@ -1,4 +1,4 @@
-"""The figures' schedule with every step enclosed: against sums over all signs, and its place after 100 000 steps."""
+"""The figures' schedule with every step enclosed: compared with sums over all signs, and after 100 000 steps."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ def ball(interval):
 
 
 def between(wanted, enclosed):
-    """Whether all of a ball is in an interval."""
+    """Return whether an interval contains all of a ball."""
     return bool(ball(wanted).contains(enclosed))
 
 
@@ -41,7 +41,7 @@ def test_small_runs_are_those_of_the_definitions():
                 assert place.C.contains(C)
                 assert place.loss.contains((alpha * alpha * R - alpha * P + arb(0.5)) / 2)
                 assert max(place.alpha.rad(), place.C.rad(), place.loss.rad()) < 1e-4
-                # Another place is outside.
+                # Another value of α is outside.
                 assert not place.alpha.overlaps(alpha * 1.001)
 
 

@@ -135,7 +135,7 @@ def test_by_enumeration(attend):
     expected = implied(drawn)
     least, most = (population_gradient(layer)[0] for layer in (drawn.at_the_low_end(), drawn.layer))
     _, W, V = population_gradient(drawn.layer)
-    # The entries that vanish are a mean of 1152 samples' gradients of size 1, each a few dozen roundings of 10⁻¹⁶.
+    # The entries that vanish are means of 1152 gradients of size 1, each with a few dozen roundings of 10⁻¹⁶.
     rounding = 1e-14
     for name, value in (("loss_change", most - least), ("alpha_slope", float(V[:, :d].trace()))):
         lower, upper = expected[name]
@@ -154,7 +154,7 @@ def test_by_enumeration(attend):
 
 
 def made_up(drawn, **changed):
-    """Return measurements as theory has them, with errors of a fiftieth; some of them changed."""
+    """Return measurements as theory has them, with errors of a fiftieth; `changed` replaces some of them."""
     batches = BATCHES
     found = {
         name: Measurement((low + high) / 2, abs(low + high) / 100, batches)
@@ -195,7 +195,7 @@ def test_a_factor_of_two_is_seen(factor, outcome):
 
 
 def shifted(draw):
-    """Encodings that are not centred: e + 1/√d_e."""
+    """Return encodings that are not centred: e + 1/√d_e."""
 
     def encodings(n, T, d_e, generator):
         return draw(n, T, d_e, generator) + d_e**-0.5
@@ -204,7 +204,7 @@ def shifted(draw):
 
 
 def repeated(draw):
-    """Encodings whose coordinates are all the first."""
+    """Return encodings whose coordinates all equal the first coordinate."""
 
     def encodings(n, T, d_e, generator):
         return draw(n, T, d_e, generator)[:, :1].expand(-1, d_e, -1)
@@ -213,7 +213,7 @@ def repeated(draw):
 
 
 def stretched(draw):
-    """Encodings whose first coordinate is twice as large."""
+    """Return encodings whose first coordinate is twice as large."""
 
     def encodings(n, T, d_e, generator):
         drawn = draw(n, T, d_e, generator)
@@ -223,7 +223,7 @@ def stretched(draw):
 
 
 def unscaled(draw):
-    """Signs ±1 instead of ±1/√d_e."""
+    """Return signs ±1 instead of ±1/√d_e."""
 
     def encodings(n, T, d_e, generator):
         return draw(n, T, d_e, generator) * d_e**0.5
@@ -355,7 +355,7 @@ def test_beyond_ties(T, d_e):
         above.append(((p**2).sum(axis=1).mean() - p[:, :2].sum(axis=1).mean() + 1 / 2) / 2 - limit)
         # Means of at most 2^15 terms in float64, each off by some 10⁻¹⁶.
         assert -1e-13 <= above[-1] <= beyond_ties(T, 1, d_e, C) + 1e-13
-    # With twice the exponent it would be no bound.
+    # With twice the exponent the expression is not a bound.
     assert above[-1] > beyond_ties(T, 1, d_e, 2 * 4)
 
 

@@ -13,7 +13,7 @@ from verify import InputError
 def falling(first_at_most, error=0.0):
     """Return a loss that is 1 below a width and 0 from it on, and the list of the widths tried.
 
-    The loss is given minus and plus `error` at this width and the one before, and without an error elsewhere.
+    At this width and the width before, the loss is given minus and plus `error`; elsewhere, without an error.
     """
     tried = []
 
@@ -59,7 +59,7 @@ def test_a_small_run():
     for name in ("attention_alone", "attention_with_query", "fully_connected"):
         assert ends[f"{name}_from"] >= math.ceil(ends[f"{name}_least_from"])
         assert ends[f"{name}_to"] >= ends[f"{name}_from"]
-    # 12 tokens of 2 numbers, a fifth of the loss: 24 (1 - 11/(5 · 9)).
+    # 12 tokens of 2 numbers, a fifth of the zero predictor's loss: 24 (1 - 11/(5 · 9)).
     assert ends["fully_connected_least_from"] == pytest.approx(24 * (1 - 11 / 45))
     assert ends["fully_connected_to"] <= 24
     # With attention to the query's token, descent is slow.

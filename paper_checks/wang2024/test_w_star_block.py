@@ -1,4 +1,4 @@
-"""The W* block: along training, from zero and from random entries, and verdicts on measurements that are made up."""
+"""The W* block: along training, from zero and from random entries, and verdicts on made-up measurements."""
 
 import math
 

@@ -1,6 +1,6 @@
-"""The width of fully-connected nets: the formula proved, held against first layers of all kinds, and bugs caught.
+"""The width of fully-connected nets: the proved formula, compared with first layers of all kinds.
 
-First layers that are planted wrong (measurements that know y, one too many, X masked by y) fall below it.
+Planted wrong first layers (measurements that know y, one too many, X masked by y) have losses below the formula.
 """
 
 import math
@@ -40,7 +40,7 @@ PLANTED_IN = [
     ],
 )
 def test_argued_for_all_parameters_from_steps_that_are_proved(ledger, instance):
-    # So many measurements of 5 million entries are not drawn.
+    # At T = 10⁶ a measurement has millions of entries, and none is drawn.
     undecided = ("smallest", "nets") if instance["T"] == 10**6 else ()
     assert ledger.check(fcn_width, undecided=undecided, **instance).for_all_parameters.standing == "argued"
 
@@ -95,7 +95,7 @@ def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_f
 
 
 def knows_y(measurements, subsets):
-    """The variance of the target's first component given measurements, the first of which is chosen for each y."""
+    """Return the variance of the target's first component, given measurements whose first is chosen for each y."""
     right = linear_measurements.conditional_variance
     d, rows = measurements.shape[1] // subsets.shape[1], measurements[1:]
     if not len(measurements):
@@ -127,7 +127,7 @@ PLANTED = {
 
 @pytest.fixture
 def found():
-    """A function for the verdict of a crossing or a comparison with the simulation as it is now, without caches."""
+    """Return a function that runs a crossing or a comparison with the simulation as it is now, without caches."""
 
     def run(about):
         if not isinstance(about, Crossing):
@@ -176,7 +176,7 @@ def test_a_loss_that_is_not_a_number_never_passes(measured, found, about):
         (1.0, Measurement(1 - 1e-9), Outcome.REFUTED),
         (0.0, Measurement(0.0), Outcome.VERIFIED),
         (0.0, Measurement(1e-30), Outcome.VERIFIED),
-        # Some five standard errors are chance.
+        # Differences of up to about five standard errors count as chance.
         (1.0, Measurement(0.97, 0.01, 1000), Outcome.VERIFIED),
         (1.0, Measurement(0.9, 0.01, 1000), Outcome.REFUTED),
         (1.0, Measurement(0.9, 0.1, 1000), Outcome.INCONCLUSIVE),
@@ -222,21 +222,21 @@ def test_separation_is_certified(ledger):
 
 @pytest.mark.audit
 def test_the_widths_over_the_length():
-    """The abstract: Õ(d + q log T) against Ω̃(Td)."""
+    """Compare the widths with the abstract: Õ(d + q log T) for attention, Ω̃(Td) for nets."""
     found = load_experiment("wang2024.separation").run(lengths=(Fraction(50), Fraction(200)), q=3, d=20)
     widths = {name: [at.value for at in curve.measured] for name, curve in found.curves.items()}
     # The nets' width grows like T: Td (1 − (T−1)/(8(T−q))).
     assert widths["fully_connected"] == [20 * T * (1 - (T - 1) / (8 * (T - 3))) for T in (50, 200)]
     for name in ("attention_alone", "attention_with_query"):
         short, long = (width - 20 for width in widths[name])
-        # Attention's width grows no more than log² T, which is 1.84 times as large at 200.
+        # Attention's width minus d grows by less than log² T, which grows by a factor of 1.83.
         assert 1 < long / short < (math.log(200) / math.log(50)) ** 2
     assert widths["attention_alone"][1] < widths["fully_connected"][1] / 15
 
 
 @pytest.mark.audit
 def test_the_separation_is_exponential_in_the_length_and_not_in_the_dimension():
-    """At fixed d the nets' width is of order T, attention's beyond d of order log² T; in d their ratio is < T."""
+    """At fixed d the nets' width grows like T, attention's width − d at most like log² T; their ratio is below T."""
 
     def widths_at(T, d):
         values = verify.check(load_theorem("wang2024.separation"), T=T, q=3, d=d, share="1/8").values

@@ -1,9 +1,10 @@
 """The widths that trained layers and trained nets need for one loss, over the number of tokens.
 
-A layer's width is d + d_e, a net's the units of its first layer; the loss is a share of the zero predictor's, d/(2q).
+A layer's width is d + d_e, and a net's width is the number of units of its first layer. The loss is a share of the
+zero predictor's, d/(2q).
 The layer follows population gradient descent from zero on the invariant set with step size 1, every step enclosed; a
-net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow to any layer
-on the set, and to any net. It returns an interval for the least width at which training ends with at most this loss. At
+net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow for layers on
+the set, or for nets. It returns an interval for the least width at which training ends with at most this loss. At
 all widths tried below the interval the loss is larger, by its enclosure or by two standard errors of the mean over the
 runs; at the upper end it is at most this loss, by the same bounds. Whether the loss falls with every unit or dimension
 is not shown.
@@ -45,8 +46,8 @@ Interval = tuple[float, float]
 def least_width(loss: Callable[[int], Interval], level: float, first: int, widest: int) -> Interval:
     """Return an interval with the least width from `first` on at which a loss is at most a level.
 
-    The first widths tried are `first`, and then each 1, 2, 4, … more than the one before, up to `widest`; then the
-    interval is halved. Raises InputError if the loss at the widest is above the level.
+    The search tries `first`, then widths that grow by 1, 2, 4, …, up to `widest`; then it halves the interval. Raises
+    InputError if the loss at the widest is above the level.
     """
     ends: list[int] = []
     for side in (0, 1):
@@ -63,7 +64,7 @@ def least_width(loss: Callable[[int], Interval], level: float, first: int, wides
 
 
 def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[[int], Interval]:
-    """Return the function from a width d + d_e to the ends of the loss after the steps of population descent."""
+    """Return the function from a width d + d_e to bounds of the loss after the steps of population descent."""
     q, d, steps = (int(settings[name]) for name in ("q", "d", "descent_steps"))  # type: ignore[call-overload]
     found: dict[int, Interval] = {}
 

@@ -167,13 +167,13 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
         trained(start, steps, device), path(start, theory, steps), strict=True
     ):
         right_W, right_V = matrices_at(start, alpha, c, share)
-        # Theory leaves the entries off the set at their first values.
+        # In theory the entries off the set keep their first values.
         right_W[start.d :, start.d :] += begun(start)["off"]
         worst = max(worst, abs(loss - expected), *(float((x - y).abs().max()) for x, y in ((W, right_W), (V, right_V))))
         size = start.d
         blocks = max(blocks, float(W[:size, size:].abs().max()), float(V[:, size:].abs().max()))
     # An estimate: a gradient's entry is a mean of numbers of size at most Td (1 + |V|)² ‖Z‖, off by some hundred
-    # roundings (`recursion.rounding`), and later steps stretch the error; 4 times was seen, 10 are allowed for.
+    # roundings (`recursion.rounding`). Later steps stretch the error: by a factor of 4 in runs, and 10 is allowed.
     parts = begun(start)
     size = max(abs(start.alpha), 1) + sum(float(parts[name].norm()) for name in ("N", "v"))
     allowed = steps * start.eta * 1000 * EPS * start.T * start.d * (1 + size) ** 3

@@ -35,8 +35,8 @@ ROUNDING = 1e-12
 """Bound on the rounding of a conditional variance: a sum of at most 10³ squares below 1, of residuals off by 10⁻¹⁵
 or so."""
 FOUND = 1e-5
-"""Tolerance of a loss at which L-BFGS ends: at relative slopes of 10⁻⁵ or so, whose squares are its excess over a
-minimum."""
+"""Tolerance of the loss at the end of L-BFGS. Its relative slopes are then about 10⁻⁵, and its excess over a minimum is
+of the order of their squares."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
@@ -135,10 +135,10 @@ random_first_layers = Crossing(
 
 
 def _at_length(*, device: str, full: bool, seed: int) -> Verdict:
-    """Hold random layers at the paper's sizes against the smallest loss, with a resolution of about 1 %.
+    """Compare random layers at the paper's sizes with the smallest loss, with a resolution of about 1 %.
 
-    Their loss is (T − 1)/(T − q) times the smallest, so 1 % above it, and chance is 0.3 % of it (0.07 % in full). A
-    loss that is 1.6 % too low, as with eight measurements too many, is therefore seen; one that is 1 % too low is not.
+    Their loss is (T − 1)/(T − q) times the smallest loss, so 1 % above it, and chance is 0.3 % of it (0.07 % in full).
+    So a loss that is 1.6 % too low, as with eight measurements too many, is detected; a loss 1 % too low is not.
     """
     experiment, least = load_experiment("wang2024.random_first_layers"), bound(*AT_LENGTH.values())
     subsets = 20_000 if full else 1000
@@ -210,7 +210,7 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.first_layer_readings")
     T, q, d, m = (6, 3, 2, 5) if full else (4, 2, 2, 3)
     samples, least = (1_000_000 if full else 20_000), bound(T, q, d, m)
-    # With multiples 30 apart a measurement is nearest to a wrong multiple with chance 10⁻⁵⁰; with 4, one time in 20.
+    # A measurement is nearest to a wrong multiple with chance 10⁻⁵⁰ if multiples are 30 apart, and 1/20 if 4 apart.
     exact = [("one_more", name, 0) for name in STRICTLY_MONOTONE]
     exact += [("pairs", name, 0) for name in ODD_PART_MONOTONE] + [("none_more", name, 30) for name in ON_AN_INTERVAL]
     near = [("none_more", name, spacing) for name in ("linear", "relu") for spacing in (1, 4)]

@@ -1,4 +1,4 @@
-"""A clock that tests advance, with an alarm: time limits are tested without waiting, the same on every machine."""
+"""A clock that tests advance, with an alarm: tests of time limits need not wait, and agree on every machine."""
 
 import signal
 import time

@@ -4,7 +4,7 @@ from verify import Evaluation, Trial
 
 
 def example_of(parameters):
-    """Return a value in its domain for each parameter without a default; relations are not taken into account."""
+    """Return, for each parameter without a default, a value in its domain; relations are ignored."""
     return {p.name: _value(p) for p in parameters if p.default is None}
 
 

@@ -263,7 +263,7 @@ def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_e
     theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
     started = clock.now
     (need,) = verify.necessity(theorem, seconds=1).hypotheses
-    # The search finds a violation, although the example has no value of m in that time.
+    # The search finds a violation, although the example's value of m is not computed in that time.
     assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and clock.now - started < 2.5
 
 

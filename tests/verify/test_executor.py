@@ -12,7 +12,7 @@ from verify.executor import LostError, Workers, cancelling, refuse_both, workers
 
 
 def squared(number, folder):
-    """Square a number, later numbers faster, and record the call in a folder."""
+    """Square a number, more slowly if it is below 2, and record the call in a folder."""
     (folder / f"{number}").touch()
     time.sleep(0.2 if number < 2 else 0.01)
     return number**2
@@ -58,7 +58,7 @@ def test_an_error_is_raised_in_its_place():
 
 
 class _ExecutorManagerThread(threading.Thread):
-    """A thread that raises an error; its class has the name of joblib's."""
+    """A thread that raises an error; the class has the name of a class of joblib."""
 
     def __init__(self, error):
         super().__init__()

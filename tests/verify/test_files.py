@@ -1,4 +1,4 @@
-"""Files are written completely beside the file that they replace; a file that is not ours is not overwritten."""
+"""A file is first written completely beside the file that it replaces; a file that is not ours is not overwritten."""
 
 import multiprocessing
 import os

@@ -30,7 +30,7 @@ def sections(text):
 
 
 def entries(body):
-    """Return the names of a section's entries, each with whether it has a description."""
+    """Return a dict from the names of a section's entries to whether the entry has a description."""
     found = {}
     for block in re.split(r"\n(?=\S)", body):
         names, _, said = block.partition("\n")

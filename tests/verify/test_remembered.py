@@ -168,7 +168,7 @@ def test_the_files_that_were_used_last_are_kept(memory, monkeypatch):
     os.utime(folder / "a_folder.json", (0, 0))
     assert few.recall("0", "d") == 0
     few.remember("3", "d", 3)
-    # A folder is not ours, and stays; the files whose last use is longest ago are removed.
+    # The folder is not ours, so it stays; the least recently used file is removed.
     assert {path.stem for path in folder.iterdir()} == {"a_folder", "0", "2", "3"} and few.recall("3", "d") == 3
     assert (memory / "mine.json").read_text() == "mine"
 

@@ -1,4 +1,4 @@
-"""A reader of LaTeX that tells text from mathematics, to see what an engine would refuse."""
+"""A reader of LaTeX that tells text from mathematics, and finds faults that an engine would refuse."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ _OF_TEXT = re.compile(r"\\(?:text\w*|begin|end|section|subsection|item|hline|end
 
 
 def faults(formula: str) -> Iterator[str]:
-    """Yield each fault of a formula: a sign of mathematics in a text of it, and what is not balanced."""
+    """Yield each fault of a formula: mathematical signs in its text, and unbalanced braces or delimiters."""
     yield from _faults(formula, in_maths=True)
 
 

@@ -1,4 +1,4 @@
-r"""Rigorous bounds on E[w/X] and E[w/X²] from moments m_k = E[w X^k], w ≥ 0 and X > 0; from above only if X ≥ x₀ > 0.
+r"""Rigorous bounds on E[w/X] and E[w/X²] from moments m_k = E[w X^k], w ≥ 0 and X > 0; upper bounds need X ≥ x₀ > 0.
 
 For any positive nodes x_1 … x_n let π(x) = ∏ (1 − x/x_i)², so that π(0) = 1. Then
 

@@ -1,4 +1,4 @@
-"""Steps to D > 0 for a determinant D = U + W a, which is U + W b with the two steps a and b exchanged."""
+"""Steps that prove D > 0 for a determinant D = U + W a that becomes U + W b if the steps a and b are exchanged."""
 
 import sympy as sp
 

@@ -10,11 +10,11 @@ c ∈ R^d be the sum of the last column and the last row of M. Then
 
     tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j)
 
-is the sum of an even and an odd function of w, so that f_j is the sum of their mean squares. The even part is best 0.
-The mean square of the odd part is a quadratic function of c with the second derivatives 2 g_k,
-g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n. So the problem is convex (Lemma 3), and f_j is least where its slopes vanish
-(Lemma 2): at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j. For Ψ = I this c_j is minus the paper's
-1 / ((n+1) λ_j/n + Σ_k λ_k / n).
+is the sum of an even and an odd function of w, so that f_j is the sum of their mean squares. The mean square of the
+even part is least, 0, if the even part is 0. The mean square of the odd part is a quadratic function of c with the
+second derivatives 2 g_k, g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n. So the problem is convex (Lemma 3), and f_j is least
+where its slopes vanish (Lemma 2): at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j. For Ψ = I this c_j is minus the
+paper's 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
 
 Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not quoted here; the relaxation is the one above.
 """
@@ -70,7 +70,7 @@ def prior(eigenvalue: sp.Expr) -> sp.Expr:
 
 
 prior_trace = Case(word, trace, size)
-"""tr(ΣΨ): the trace of Σ for Ψ = I, and its size for Ψ = Σ⁻¹."""
+"""tr(ΣΨ): the trace of Σ for Ψ = I, and the size d of Σ for Ψ = Σ⁻¹."""
 
 
 def curvature(eigenvalue: sp.Expr, variance: sp.Expr, mixed: sp.Expr) -> sp.Expr:

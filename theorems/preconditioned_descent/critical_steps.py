@@ -14,10 +14,10 @@ L ≤ 3 it is shown that there are no others:
 - m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b.
 - m = L: the orthogonality of p to s … s^L is a regular linear system for the coefficients of p.
 - L = 3, a value b twice and a value c ≠ b once. With w = s (1 − b s)³ and A_i = ∫ s^i w dμ the slopes are combinations
-  of A_0 − c A_1 and A_1 − c A_2, which vanish, so that A_0 A_2 = A_1², a polynomial equation in b. A_0 − b A_1 =
-  ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0. If A_2 = 0, then A_1 = 0 and A_0 ≠ 0, and there is no c;
-  otherwise c = A_1/A_2. So each root b has at most one c. The certified points with c > b and with c < b have different
-  b: if there are only two real roots, there are no other points.
+  of A_0 − c A_1 and A_1 − c A_2. Both of these vanish, so that A_0 A_2 = A_1², a polynomial equation in b.
+  A_0 − b A_1 = ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0. If A_2 = 0, then A_1 = 0 and A_0 ≠ 0, and
+  there is no c; otherwise c = A_1/A_2. So each root b has at most one c. The certified points with c > b and with c < b
+  have different b: if there are only two real roots, there are no other points.
 """
 
 import math

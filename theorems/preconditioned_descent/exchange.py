@@ -1,7 +1,8 @@
 r"""Lemma 4: under Theorem 3's set-up, exchanging two of the a_l changes neither the loss nor any prediction.
 
-With A_l = a_l K for one matrix K, two layers in a row commute: whatever the labels before them, the examples'
-labels and the query's after them do not depend on their order. Exchanges of neighbours generate every permutation.
+With A_l = a_l K for one matrix K, two consecutive layers commute: whatever the labels before these layers, the labels
+of the examples and of the query after them do not depend on the order of the two. Exchanges of neighbours generate
+every permutation.
 
 Source: Ahn et al. 2023, Lemma 4; the proof here shows it for the predictions too.
 """

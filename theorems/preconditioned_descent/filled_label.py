@@ -154,7 +154,7 @@ def _canary(name: str, statement: Statement, label: str, left: sp.Expr, right: s
 
 
 def _derivation6() -> Derivation:
-    """Return the steps: the additions of a label to the query's sums, to its label, to its token."""
+    """Return the steps: the effect of an added label on the query's sums, on its label and on its token."""
     added = (t(X) * s + tau * t(Y)) * c
     return Derivation(
         (

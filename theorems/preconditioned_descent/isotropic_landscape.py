@@ -25,8 +25,8 @@ M = E − 2(d−1)²(d+2)(n+2),
     K(z) ≤ (1 − x²)(E + 2aMx + Ea²x²) − (d−1)(n+2)G²(1 + x²)²,
     (1 − x²)(1, 2x, x²) ≤ (1, 1/2, 1/8)(1 + x²)²,
 
-the latter because (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares. For x ≥ 1, K < 0. So K < 0 for all x if
-E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G². For d = 3, 4 and 5 this holds up to n = 15, 44 and 80, also with
+the second line because (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares. For x ≥ 1, K < 0. So K < 0 for all x
+if E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G². For d = 3, 4 and 5 this holds up to n = 15, 44 and 80, also with
 b = G (2d(d+2) + 1)/(2d(d+1)(d+2)) ≥ a in place of a.
 For d = 2 there are other local minima for all n, because K(1/10) > 0. By exact counts of the zeros of K, the first n
 with other local minima is 24, 53 and 89 for d = 3, 4 and 5. This is about 4d², as the leading terms of K for large n
@@ -107,7 +107,7 @@ def excess(z: sp.Expr) -> sp.Expr:
 
 
 def sides(z: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the two terms of K, which is the first less the second."""
+    """Return two terms; K is the first minus the second."""
     square = G * (1 + d * (d + 2) * z**2) + 2 * (d - 1) * (d + 2) * z
     return E * (1 - d * (d + 2) * z**2) * (1 + G * z) ** 2, (d - 1) * (n + 2) * square**2
 
@@ -278,8 +278,8 @@ TWO_DIMENSIONS = Inequality(
     "at d = 2, K(1/10) > 0 for all n",
 )
 _EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
-# The bound on K for x <= 1 contains max(M, 0). The first hypothesis says that it is negative if M <= 0, with the exact
-# a²; the second, that it is negative if M >= 0, with the rational bound b on a.
+# The bound on K for x <= 1 contains max(M, 0). The first hypothesis says that the bound is negative if M <= 0, with the
+# exact a²; the second hypothesis says the same if M >= 0, with the rational bound b on a.
 FEW = (
     Hypothesis(
         "few_examples",

@@ -16,7 +16,7 @@ c = α + β a. The two orders of the steps give c_1 and c_2; their sum and produ
 positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss, the
 best t by c² divided by E (w*ᵀ u w*)² w*ᵀ S² w*.
 
-Theorem 3 says that the gradient in all A_l vanishes, which is true. The gradient in all entries of P and Q does not.
+Theorem 3 says that the gradient in all A_l vanishes, which is true. The gradient in all entries of P and Q is not 0.
 
 Source: derived here; Ahn et al. 2023 look only at the gradient in the A_l.
 """
@@ -133,7 +133,7 @@ def derived_forms() -> Forms:
 
 FORMS = stored(derived_forms, d, n, a, total, prod)
 COUPLING = FORMS["coupling"]
-"""c, in a, a + b and a b."""
+"""c in terms of a, a + b and a b."""
 ALPHA, BETA = FORMS["alpha"], FORMS["beta"]
 ROOT = sp.sqrt(TOTAL**2 - 4 * PRODUCT)
 STEPS = ((TOTAL - ROOT) / 2, (TOTAL + ROOT) / 2)

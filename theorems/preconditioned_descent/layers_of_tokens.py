@@ -1,4 +1,4 @@
-"""Layers that move tokens: steps about tokens and labels as polynomials in S, for `preconditioned_tokens`."""
+"""Layers that change tokens: steps for `preconditioned_tokens`, about tokens and labels as polynomials in S."""
 
 import sympy as sp
 

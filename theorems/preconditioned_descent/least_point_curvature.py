@@ -3,8 +3,8 @@ r"""Theorem 3's least point, given d and n, L <= 3: second derivatives over the 
 At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I the
 Hessian of f splits into three kinds of directions A_l → A_l + x_l M, with no mixed derivatives between two kinds (the
 docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M antisymmetric. For each kind it is one
-L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive. These are
-all kinds, and the gradient vanishes (`theorem3`), so that the point is then a strict local minimum over all A_l. The
+L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive. Because
+these are all kinds, and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all A_l. The
 matrices depend on the order of the steps: all orders are checked.
 
 For M = I and every L, d and n the matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times

@@ -16,9 +16,9 @@ every other critical point has two equal a_l. None of these is a local minimum: 
     f changes by −2 e² ∫ s² (p/(1 − a s))² dμ + O(e⁴).
 
 With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all polynomials of degree < m in
-the measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
+the measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: q is a power-orthogonal polynomial. There is one for each order of the
 multiplicities along the line (Ghizzetti and Ossicini, as we recall it). This would give 2^{L−1} critical points up to
-permutations; here it is shown for L ≤ 3 only.
+permutations; here that number is shown for L ≤ 3 only.
 
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times the slope in a_l, and the
@@ -33,8 +33,8 @@ over all entries from random starts found nothing lower (`pytest paper_checks -k
 and with `--full` n = 2 and L = 3). The point is a strict local minimum over all A_l: this is certified at instances, up
 to L = 3 (`least_point_curvature`), and for two layers holds at all d and n (`two_layer_curvature`).
 
-Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
-whether it is attained; that it is, where, and the least loss are derived here.
+Source: Ahn et al. 2023, Theorem 3, which says that the infimum of the squared gradient over S is 0, and leaves open
+whether it is attained. Derived here: it is attained, the points where it is, and the least loss.
 """
 
 from dataclasses import replace

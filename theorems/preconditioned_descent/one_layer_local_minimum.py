@@ -85,7 +85,7 @@ e, v2, beta, u11, u12, u21, u22, tau1, tau2, v1 = DIRECTION = sp.symbols(
 LABELS = (n + 2) / n * (t**2 + 2 * squares)
 """E (wᵀSw)²."""
 LEFT = LABELS - (n * t + 2 * lam) ** 2 / (n * (n + 2))
-"""V, the mean square of the residual of wᵀSw."""
+"""V, the mean square of the residual of wᵀSw in the regression on S_11."""
 SIGMA = sp.diag(lam, ell)
 
 

@@ -22,8 +22,8 @@ the other layers is a critical point of all, and it is a saddle. The least loss 
 
 *For all L, d and n.* One critical point is rational: all layers but the last are idle, a_l = 0 and b_l = −1/2 for
 l < L − 1, and a_{L−1} = a = n/(n + d + 1), the best step of one layer. The slope of r_L in an idle a_l is
-−s + (1 + 2 b_l) a s² = −s, the same as in a_{L−1}. So all slopes of f are 0, because that of a single layer is, with
-f = d(d + 1)/(n + d + 1), and the infimum is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second
+−s + (1 + 2 b_l) a s² = −s, the same as in a_{L−1}. So all slopes of f are 0, because the slope of one layer is 0 at a.
+Here f = d(d + 1)/(n + d + 1), and the infimum is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second
 derivative in b_l is 0, the mixed one in a_l and b_l is 4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
 
 *The whole space.* f does not change if all A_l and B_l are conjugated by one orthogonal matrix, and at a point of S
@@ -34,8 +34,8 @@ local minima over all matrices.
 
 `paper_checks` checks by exact quadrature that the whole gradient vanishes where the slopes do.
 
-Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
-attained, where, and the losses are derived here.
+Source: Ahn et al. 2023, Theorem 4, which says that the infimum of the squared gradient over S is 0. Derived here: it
+is attained, the points where it is, and the losses.
 """
 
 from dataclasses import replace
@@ -120,7 +120,7 @@ IDLE_POINT = {steps[0]: sp.S.Zero, rates[0]: -sp.S.Half, steps[1]: n / (n + d + 
 
 
 def _mean(polynomial: sp.Expr) -> sp.Expr:
-    """Return ∫ of a polynomial in s."""
+    """Return ∫ q dμ of a polynomial q in s."""
     terms = sp.Poly(polynomial, s).terms()
     return sum((c * trace_moment([power], n, d) for (power,), c in terms), sp.S.Zero)
 

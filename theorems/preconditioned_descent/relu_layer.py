@@ -236,7 +236,7 @@ ARGUMENT = (
 
 
 def least_at(multiple: sp.Expr, *, zero_last_row: bool) -> Trials:
-    """Return trials of: f is least, with the value d (1 - a/2), at the multiple a of the identity."""
+    """Return trials of the claim that f is least, with the value d (1 - a/2), at the multiple a of the identity."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         size, at = instance["d"], value_of(multiple, instance)

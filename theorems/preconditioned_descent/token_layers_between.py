@@ -3,8 +3,8 @@ r"""The infimum of Theorem 4's loss, for L ≥ 2: below Theorem 3's least loss, 
 On S, with Σ = I and c_l = a_l b_l, f = ∫ r_L² dμ, ∫ s^k dμ = E tr S^k, r_{l+1} = r_l (1 − a_l s g_l²), g_{l+1} =
 g_l (1 − c_l s g_l²) (`preconditioned_tokens`).
 
-*From below.* r_L is a polynomial of degree at most (3^L − 1)/2, and 1 at 0. Over all such polynomials ∫ r² dμ is least
-at the product of Theorem 3's factors 1 − a_l s, with that many layers.
+*From below.* r_L is a polynomial of degree at most (3^L − 1)/2 with r_L(0) = 1. Over all such polynomials ∫ r² dμ is
+least at the product of Theorem 3's factors 1 − a_l s, with that many layers.
 
 *From above.* If all b_l are 0, f is Theorem 3's. At its least point p = ∏ (1 − a_l s) is orthogonal in s dμ to all
 polynomials of degree below L. Moving c_0 changes r_L at the rate Σ_{l ≥ 1} 2 s (p/(1 − a_l s) − p), so that f has

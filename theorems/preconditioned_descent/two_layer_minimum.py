@@ -17,12 +17,12 @@ because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4
 has two critical points, the minimum and that saddle.
 
 *The whole space.* Let Σ = I and tr V = τ. At (a I, b I) the slope of f along V in A_0 is −2 E tr V (I − b S) p(S) S,
-τ/d times that in a; along V in A_1 it is −2 E tr V p(S) (I − a S) S, τ/d times that in b: E S^k is a multiple of I. So
-the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
+and along V in A_1 it is −2 E tr V p(S) (I − a S) S. Because E S^k is a multiple of I, these are τ/d times the slopes in
+a and in b. So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
 
 For three layers see `three_layer_minimum`, for any number `multiples_of_the_inverse`.
 
-Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
+Source: Ahn et al. 2023, Theorem 3, states the infimum of the squared gradient; the rest is derived here.
 """
 
 from dataclasses import replace

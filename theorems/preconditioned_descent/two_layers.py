@@ -10,15 +10,15 @@ D diagonal and O with a zero diagonal. Then f(A, D + O) = f(A, D) + Σ_{i<j} (k(
 
 where v is the mean of the other x_j and w the sum of their squares, at least (d − 1) v².
 
-So k > 0: D in place of B = D + O lowers f, strictly unless O = 0.
+So k > 0: replacing B = D + O by D lowers f, strictly unless O = 0.
 
 *Multiples of I.* For diagonal A and B, f exceeds its least value f* over multiples of I by a sum of squares with
 positive factors, which is 0 only at the best multiples of I (`two_layer_squares`). So f(A, D + O) ≥ f(A, D) ≥ f*: the
 least f over all symmetric A and B is f*, and *every* minimiser is a pair of multiples of I, the two steps of Theorem 3
 in either order.
 
-The clauses have f's terms in O in traces, for every d; the derivation has them in all entries at d = 2 and 3, and the
-squares at d = 2.
+The clauses state f's terms in O in traces, for every d. The derivation computes these terms in all entries at d = 2
+and 3, and the squares at d = 2.
 
 Source: Ahn et al. 2023, Theorem 2; that all minimisers are multiples of I, and which, is derived here.
 """

@@ -26,7 +26,7 @@ G attains V at some a_1, p > 0, by the same arguments. f does not: it tends to V
 At a given p the least G is d − N²/D, N = m_1 − 2p m_2 + p² m_3, D = m_2 − 4p m_3 + 6p² m_4 − 4p³ m_5 + p⁴ m_6, and p is
 a root of 2N'D − ND', a polynomial of degree 4. V is above the least f.
 
-Source: Ahn et al. 2023, Theorem 4, has the infimum of the squared gradient over S; all of this is derived here.
+Source: Ahn et al. 2023, Theorem 4, states the infimum of the squared gradient over S; all of this is derived here.
 """
 
 from dataclasses import replace

@@ -24,7 +24,7 @@ M = tuple(trace_moment([order], n, d) for order in range(7))
 
 
 def mean_of(polynomial: sp.Expr) -> sp.Expr:
-    """Return ∫ of a polynomial in the eigenvalue."""
+    """Return ∫ q dμ of a polynomial q in the eigenvalue."""
     return sum((c * M[power] for (power,), c in sp.Poly(polynomial, x).terms()), sp.S.Zero)
 
 

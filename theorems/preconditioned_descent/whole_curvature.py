@@ -6,10 +6,11 @@ between two kinds: A_l → A_l + x_l M (and B_l likewise) with M a multiple of I
 antisymmetric. For each kind it is one matrix in the x_l, the same for all M of the kind with ‖M‖_F = 1.
 
 In the eigenbasis of S = diag(s_i) an entry m_ij, i ≠ j, moves K_ij and K_ji at first order, and K_ii and K_jj at second
-order. So the second derivatives are a sum over pairs i < j and over i. For a pair they are those of tr K Kᵀ at the 2×2
-matrices S = diag(s_i, s_j) and M = E_12 ± E_21, a polynomial φ_±(s_i, s_j). For an i they are those of K(s_i)² in the
-diagonal entry of M, a polynomial φ(s_i). Over rotations of M the means of m_ii² and m_ij², i ≠ j, are (d − 1)/(d N) and
-1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0 and 1/(d (d − 1)) for M antisymmetric:
+order. So the second derivatives are a sum over pairs i < j and over i. The summand of a pair has the second derivatives
+of tr K Kᵀ at the 2×2 matrices S = diag(s_i, s_j) and M = E_12 ± E_21, a polynomial φ_±(s_i, s_j). The summand of an i
+has those of K(s_i)² in the diagonal entry of M, a polynomial φ(s_i). Over rotations of M the means of m_ii² and m_ij²,
+i ≠ j, are (d − 1)/(d N) and 1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0 and 1/(d (d − 1)) for M
+antisymmetric:
 
     multiple of I: E Σ_i φ(s_i)/d;   symmetric: ((d − 1)/d E Σ_i φ(s_i) + ½ E Σ_{i<j} φ_+(s_i, s_j))/N;
     antisymmetric: E Σ_{i<j} φ_−(s_i, s_j)/(d (d − 1)).

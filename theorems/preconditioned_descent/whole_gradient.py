@@ -38,7 +38,7 @@ _SCANNED_LAYERS = 4
 
 @lru_cache(maxsize=64)
 def power_entries(up_to: int, n: int, d: int, *, diagonal: bool) -> list[Fraction]:
-    """Return E (S^k)_ij for k = 0 … up_to, for an i = j or for i ≠ j."""
+    """Return E (S^k)_ij for k = 0 … up_to, with i = j if `diagonal`, else with i ≠ j."""
     known: dict[tuple[int, tuple[int, ...]], int] = {}
     return [Fraction(_entry(k, (), n, d, int(diagonal), known), n**k) for k in range(up_to + 1)]
 

@@ -3,8 +3,8 @@ r"""The best factor of both shifts for three rows or more: two equal logits as f
 The best factor is R times the largest eigenvalue λ of J = diag(p) − ppᵀ over all logits z of norm R² or less (for the
 data shift at every d, for the weight shift at d ≥ 2; see `weight_shift` and `data_shift`). Let n ≥ 3.
 
-*Three levels.* At a maximiser z let v be a unit eigenvector and μ = Σ p_i v_i, so that p_i (v_i − μ) = λ v_i. The
-variance of v under p has the slopes
+*Three levels.* At a maximiser z let v be a unit eigenvector and μ = Σ p_i v_i, so that p_i (v_i − μ) = λ v_i. In the
+logits the variance of v under p has the slopes
 
     p_i ((v_i − μ)² − λ) = κ z_i,   κ ≥ 0.
 
@@ -26,7 +26,7 @@ So the largest eigenvalue is attained at logits (α, β, γ, …, γ), α ≥ β
   least n/(4(n−1)), and Q(σ_0/2) ≥ 0 for every σ > σ_0: it is the maximum.
 
 So if M_0 ≥ log(n−1), the best factor is R/(2 + (n−2) exp(−M_0)). For R ≥ 4, as in the paper, this covers n up to
-81 000. Otherwise the families of `shifts` bound the best factor from below, and the largest σ from above. As
+81 000. Otherwise the families of `shifts` bound the best factor from below, and the largest σ bounds it from above. As
 M + m ≤ S = R² √((n−1)/(n−2)) and M − m ≤ M_0, σ is at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}. Besides the bounds
 above, λ ≤ σ, because the roots of Q are not negative. So λ ≤ σ̄/2 if E ≥ n; otherwise λ ≤ σ̄ and λ ≤ n/(4(n−1)).
 At n = 10⁶ and R = 3 the best factor is therefore between 0.0239 and 0.0259.
@@ -122,7 +122,7 @@ from verify import (
 ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=3)
 
 gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
-"""M_0: how far two equal logits are above the others at norm R², the largest value of M."""
+"""The largest value of M, M_0: the difference between two equal logits and the others, also equal, at norm R²."""
 PAIR = R / (2 + (n - 2) * sp.exp(-gap))
 IN_REACH = sp.Ge(gap, sp.log(n - 1))
 
@@ -139,7 +139,7 @@ AT_MOST = (
     ValueWhere(R * n / (4 * (n - 1)), ()),
 )
 
-# The odds (1 − σ)/σ: at the pair (m = 0) e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
+# The odds (1 − σ)/σ are e_0 = (n−2)/(2(n−1)(1+room)) at the pair (m = 0), and e_0 f, f = 1/(1 + below), elsewhere.
 room, below, extra = sp.symbols("room below extra", nonnegative=True)
 y = sp.Symbol("y", real=True)
 odds = sp.Symbol("odds", positive=True)
@@ -183,7 +183,7 @@ LEAST_SUM = Inequality(
     "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
 )
 
-# The two parts of Q(σ_0/2) that `bracket` and `last` are about.
+# The two parts of Q(σ_0/2), which are not negative by the steps `bracket` and `last`.
 _parts = sp.symbols("part_1:3", nonnegative=True)
 PAIR_FORMS = (
     Identity(
@@ -411,7 +411,8 @@ def derivation() -> Derivation:
     lam = sp.Symbol("lambda", positive=True)
     psi = p * (mu**2 * lam**2 / (lam - p) ** 2 - lam) - kappa * sp.log(p)
     v = -mu * p / (lam - p)
-    # Two rows with logits z ± x among others, whose exponentials add up to S. λ and μ are held: they are even in x.
+    # Two rows have the logits z ± x, and the exponentials of the other logits add up to S. λ and μ are held fixed,
+    # because they are even in x.
     z = sp.Symbol("z", real=True)
     share = sp.exp(z + x) / (sp.exp(z + x) + sp.exp(z - x) + S)
     return Derivation(

@@ -32,8 +32,8 @@ same logit, and the other logits fall away from it as η grows.
 
 As w → 0 the distance tends to 0, uniformly over tasks with bounded data. Under any law of tasks, bounded or not, the
 mean loss of the layers tends to that of the step, because losses are at most 1. So the infimum over layers is at most
-the mean loss of any step. Such a layer has small scores and a large v: whether the two are close is decided by W and v,
-not by bounds on the two shifts.
+the mean loss of any step. Such a layer has small scores and a large v: whether layer and step are close is decided by W
+and v, not by bounds on their shifts.
 
 Source: the layer and the step are our reading of the experiment of Li et al. 2024; derived here.
 """

@@ -6,9 +6,9 @@ slope bound gives only
 
     ‖f(x'; A) − f(x; A')‖ ≤ ½ ‖A(x' − x) − (A' − A)x‖ ≤ (R/2)(‖x' − x‖ + ‖A' − A‖):
 
-they are close if the two moves of the logits are close to each other, which bounds on each move do not imply. In the
-following family the two moves have opposite directions. Let A = (a, −a)ᵀ, d = 1 and b = (1, 0), and let row i of the
-layer attend with logits a_i w a_j to values −v a_j:
+the predictions are close if the two moves of the logits are close to each other; bounds on each move do not imply this.
+In the following family the two moves have opposite directions. Let A = (a, −a)ᵀ, d = 1 and b = (1, 0), and let row i of
+the layer attend with logits a_i w a_j to values −v a_j:
 
     logits' difference D = 2ax;   gradient step: D' = D + 8ηa² p(1−p)²;   layer: D'' = D (1 − v tanh(wa²)),
 
@@ -50,7 +50,7 @@ from verify import (
 )
 
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
-# s is the odds p/(1 − p) = e^D, u is exp(wa²); the step multiplies the odds by 1 + rise, the layer divides by 1 + fall.
+# s is the odds p/(1 − p) = e^D, u is exp(wa²); the step multiplies s by 1 + rise, the layer divides s by 1 + fall.
 s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
 # Three probabilities; the move of D, and the loss's slope and second derivative in D.
 higher, middle, lower = sp.symbols("higher middle lower", real=True)
@@ -154,7 +154,7 @@ UP = Inequality(
 )
 DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluate=False), "D'' < D: the layer lowers p")
 first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
-# The paper's conclusion fails at every instance: each prediction is closer to that before the moves than to the other.
+# The paper's conclusion fails at every instance: each new prediction is closer to the old one than to the other.
 FURTHER = (
     Inequality(
         "further_than_the_step",
@@ -185,7 +185,7 @@ BELOW = Implication(
     sp.Gt(sp.sqrt(2) * (higher - lower), sp.sqrt(2) * (middle - lower)),
     "sqrt(2) (p' - p'') > sqrt(2) (p - p'') where p' > p",
 )
-# Second derivative and slope in D of the loss (1 − p)² = 1/(1 + s)², e^D = s; a slope in D is s times that in s.
+# Second derivative and slope in D of the loss (1 − p)² = 1/(1 + s)², e^D = s; a slope in D is s times the slope in s.
 _bend = 2 * s * (2 * s - 1) / (1 + s) ** 4
 _loss_slope = -2 * _before * (1 - _before) ** 2
 LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 - _before) ** 2, s), _loss_slope, "dL/dD = -2p(1 - p)^2")

@@ -18,8 +18,8 @@ and the largest eigenvalue of J is at most (1 − (n−2)τ)/2 if τ ≤ 1/(2n),
 first bound is reached at every τ by p = (s, s, τ … τ), and 1/2 by p = (½, ½, 0 …). In the clause the mean is in the
 lower half of the range (otherwise take −v): μ − m = b, M − μ = b + e with b, e ≥ 0, and h = 1 − 2nτ.
 
-Logits in a ball of radius ρ differ by at most √2 ρ, so that p_i ≥ τ = 1/(1 + (n−1) e^{√2 ρ}), and nτ ≤ 1/2 if
-√2 ρ ≥ log 3.
+Two logits of a vector in a ball of radius ρ differ by at most √2 ρ, so that p_i ≥ τ = 1/(1 + (n−1) e^{√2 ρ}), and
+nτ ≤ 1/2 if √2 ρ ≥ log 3.
 
 Free bounds, which need no norms. ‖f − f'‖ < √2 for any two softmax outputs. If every logit moves by a Δ with |Δ| ≤ ε,
 y = e^Δ is between 1/B and B, B = e^ε. With g = E y and the chord of the convex (1 − y/g)₊ on [1/B, B], the total
@@ -45,10 +45,10 @@ DIMENSION = Parameter("d", "integer", "columns of A", minimum=1)
 RADIUS = Parameter("R", "rational", "bound on the spectral norm of A and on the norm of x", above=0)
 LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
 
-# One entry of the prediction before and after a move, and of the target.
+# An entry of the prediction before and after a move, and of the old and the new target.
 before, after, target, new_target = sp.symbols("before after target new_target", real=True)
 
-# For the largest eigenvalue; the docstring of this module defines them.
+# Symbols for the bound of the largest eigenvalue; the docstring of this module defines them.
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
 # The difference of two logits.
 apart = sp.Symbol("t", real=True)
@@ -66,7 +66,7 @@ DEFINITIONS = {
     variance: b * (b + e) - c + tau * (norm + n * (q - (2 * b + e) ** 2) / 4),
 }
 
-# A row's own logit and another's; the exponentials of the rest add up to S.
+# A row's own logit and another row's; the exponentials of the remaining logits add up to S.
 own_logit, other_logit = sp.symbols("z_i z_j", real=True)
 others = sp.Symbol("S", positive=True)
 _rows = sp.exp(own_logit) + sp.exp(other_logit) + others
@@ -94,7 +94,7 @@ EIGENVALUE = Inequality(
 )
 
 HALF = R / 2
-"""The bound on the move of the prediction at a move of length 1: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
+"""The bound on the move of the prediction at a move of length 1: ½ ‖A‖ ‖x' − x‖ or ½ ‖A' − A‖ ‖x‖."""
 log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
 BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
 _least_value = 1 - 1 / (top * mean)

@@ -1,4 +1,4 @@
-r"""The parts that the weight shift and the data shift share: their statement, their constants, their canaries.
+r"""Common parts of the weight shift and the data shift: the statement, the constants and the canaries.
 
 The best constants of both shifts come from the same function. To first order, moving x by a unit vector v moves the
 prediction by J A v, and moving A by E, ‖E‖ = 1, moves it by J E x. For ‖A‖, ‖x‖ ≤ R both have norm at most R times the
@@ -71,9 +71,9 @@ from verify import (
 SMALL_MOVE = sp.Rational(1, 100)
 """The small-move hypothesis: every logit moves by less than this."""
 
-# 1/p_1 for two equal logits above the others, the logits having mean 0 and norm R².
+# 1/p_1 for two equal logits above the others; the logits have mean 0 and norm R².
 pair = 2 + (n - 2) * sp.exp(-gap)
-# One logit above the others, at probability ½ if the norm R² allows it, else at the largest probability it allows.
+# One logit above the others, at probability ½ if the norm R² allows ½, else at the largest probability that R² allows.
 highest = R**2 * sp.sqrt(n / (n - 1))
 largest = 1 / (1 + (n - 1) * sp.exp(-highest))
 row_at_half, row_below = R * n / (4 * (n - 1)), R * largest * (1 - largest) * n / (n - 1)
@@ -81,7 +81,7 @@ HALF_IN_REACH = sp.Le(sp.log(n - 1), highest)
 ONE_ROW = ValueWhere(sp.Integer(0), (sp.Eq(n, 1),))
 TWO_ROWS = ValueWhere(HALF, (sp.Eq(n, 2),))
 ROW_CASES = (ONE_ROW, TWO_ROWS, ValueWhere(row_at_half, (HALF_IN_REACH,)), ValueWhere(row_below, ()))
-"""The factor that one row reaches."""
+"""The factor that a single logit above the others reaches."""
 BETTER_CASES = (
     ONE_ROW,
     TWO_ROWS,
@@ -89,7 +89,7 @@ BETTER_CASES = (
     ValueWhere(row_below, (sp.Gt(sp.log(n - 1), highest), sp.Ge(largest * (1 - largest) * n * pair, n - 1))),
     ValueWhere(R / pair, ()),
 )
-"""The better of the factors that one row and a pair reach."""
+"""The larger of the factors that a single logit and a pair of equal logits above the others reach."""
 BEST = (ONE_ROW, TWO_ROWS, ValueWhere(R / pair, (IN_REACH,)))
 """The best factor, in the cases in which it is known exactly."""
 
@@ -247,7 +247,7 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
 
 
 def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
-    """Return the evaluations of a shift's claims: `move` draws moves, `pair` gives the steepest ones at n = 2."""
+    """Return the evaluations of a shift's claims: `move` draws moves, `pair` gives the steepest at n = 2."""
     return {
         "shift": Evaluation(
             shift_within(move),

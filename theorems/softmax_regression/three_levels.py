@@ -24,7 +24,7 @@ SUM_OF_ROOTS = 2 * first_p * second_p + (n - 1) * third_p * sigma
 
 
 def characteristic(at: sp.Expr, both: sp.Expr, square: sp.Expr) -> sp.Expr:
-    """Return Q at a number, for σ and t²."""
+    """Return Q(`at`) for σ = `both` and t² = `square`."""
     return (at - both / 2) * (at - HALF_C * both * (1 - both)) + square * both**2 / 2 * (at - HALF_C * (1 - both))
 
 

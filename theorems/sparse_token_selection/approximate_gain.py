@@ -1,9 +1,9 @@
 r"""The approximate infimum of the loss of attention by sign encodings, in closed form: the scaling laws.
 
-An approximation of 1 − G of `attention_gain`, without error bounds. It gives the range in which to look for C and d_e,
-and from which a search draws. Its error is mostly a few per cent; with fewer than ten dimensions it is up to a third,
-and beyond 10⁸ dimensions rounding errors show. With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and
-x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
+This file approximates 1 − G of `attention_gain`, without error bounds. The approximation gives the range in which C and
+d_e are looked for, and from which a search draws them. Its error is mostly a few per cent; with fewer than ten
+dimensions it is up to a third, and beyond 10⁸ dimensions rounding errors show. With S = |u|²/q, a_i = e^{C(v_i − S)}
+for selected tokens and x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
 
     P = E[ā/(ā + x)],    qR = E[(mean of a_i² + (1/q) Σ_{j∉y} e^{2C(v_j − S)})/(ā + x)²],    ā the mean of the a_i.
 
@@ -12,13 +12,13 @@ by its mean, and x is taken to be log-normal. For D → ∞ x tends to its mean 
 
     1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + Var x,
 
-the first term being the mean square by which the selected logits differ, C ≈ ½ log(D(T−q)/((q−1)(q−2)C)), and so
+where the first term is the mean variance among the selected logits, and C ≈ ½ log(D(T−q)/((q−1)(q−2)C)). So
 
     ε = d/(2q) (1 − G)    at    d_e ≈ (d/ε) (q−1)(q−2)/(2q²) · C²,
 
 which is at most d/(2ε) C². If instead ε is a fixed share of d/(2q), rather than D → ∞ at fixed T, the logits of the
-others vary as well (C²q is not small beside 2D), and C is nearer to log T. For q ≥ 3 the width grows with log² T in
-either case.
+other tokens vary as well (C²q is not small compared with 2D), and C is nearer to log T. For q ≥ 3 the width grows with
+log² T in either case.
 
 *With the query's token*, whose logit is |u|² and whose share is nearly 1, N ≈ e^{C|u|²}: G ≈ (E Σ_y h)²/(q E Σ h²)
 with h_i = e^{C(v_i − |u|²)}; both means are exact. Small shares do not raise the loss: α makes up for them.
@@ -71,7 +71,7 @@ def _tokens_alone(T: int, q: int, D: int, C: np.ndarray) -> np.ndarray:
     spread = np.maximum(second - 2 * first, 0)[:, None]
     odds = np.exp(first[:, None] - spread / 2 + np.sqrt(spread) * _NODES)
     selected = np.exp(_selected(q, D, 2 * C, 1 / q) - 2 * mean)[:, None]
-    # The other tokens' part of R goes with the square of the odds.
+    # The other tokens' part of R is proportional to the square of the odds.
     squares = selected + q * np.exp(own - second)[:, None] * odds**2
     return (1 / (1 + odds) @ _SHARES) ** 2 / (squares / (1 + odds) ** 2 @ _SHARES)
 

@@ -6,10 +6,10 @@ With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q
 
 *All tokens selected* (T = q): G(0) = 1.
 
-*q ≤ 2, tokens alone.* All v_i on y are equal, and no v_j is larger. With k the number of other tokens for which
-v_j is equal too, S = Σ_y p_i ≤ S* = q/(q+k) and Σ p_i² ≥ (q+k)(S/q)² = S²/(q S*), so that by Cauchy and Schwarz
-P² ≤ E[S²/S*] E[S*] ≤ qR E[S*]: G < E[S*], its limit for C → ∞. The supremum E[q/(q+k)] is not attained; k is
-binomial, of T − q and 2^{−m}, with m the number of coordinates in which u is not 0.
+*q ≤ 2, tokens alone.* All v_i on y are equal, and no v_j is larger. With k the number of other tokens for which v_j has
+the same value, S = Σ_y p_i ≤ S* = q/(q+k) and Σ p_i² ≥ (q+k)(S/q)² = S²/(q S*), so that by Cauchy and Schwarz
+P² ≤ E[S²/S*] E[S*] ≤ qR E[S*]: G < E[S*], which is the limit of G for C → ∞. The supremum E[q/(q+k)] is not attained; k
+is binomial, of T − q and 2^{−m}, with m the number of coordinates in which u is not 0.
 
 *q ≥ 3 or with the query's token: cells.* On [C_1, C_2], δ = C_2 − C_1, let −P'' ≤ K and R'' ≤ K'. P is below its chord
 plus Kδ²/8, R above its chord less K'δ²/8, and (linear)² − g·(linear) is convex: its largest value is at an end. So
@@ -19,7 +19,8 @@ plus Kδ²/8, R above its chord less K'δ²/8, and (linear)² − g·(linear) is
 With v̄, Var the softmax's mean and variance of v and x_i = v_i − v̄: P'' = E Σ_y p_i(x_i² − Var) and
 R'' = E Σ p_i²(4x_i² − 2Var). As Σ p_i x_i = 0, p_i|x_i| ≤ ½ Σ p|x|, hence Σ p_i²x_i² ≤ ½Var; and |v_i| ≤ λ, with
 λ = Σ_k|s_k|/D, so Var ≤ λ² (with the query's token, whose logit is |u|² ≥ λ, Var ≤ |u|⁴): K = E λ², K' = 2K.
-Attending to tokens alone, also K = e^{2qδ} E Var(C_1), as no p_i grows by more than the factor e^{2qδ} on the cell.
+For tokens alone, K can also be e^{2qδ} E Var(C_1), because no p_i grows by more than the factor e^{2qδ} on the
+cell.
 *Tokens alone, beyond the last cell:* Σ p_i² does not decrease in C (its slope is 2 Σ p_i²x_i, and p grows with x),
 so that G ≤ 1/(qR(C_1)) for all C ≥ C_1.
 
@@ -32,7 +33,7 @@ whose means are bounded by those of exponentials, as X² ≤ (2cosh θX − 2)/�
 e^{μδ}, e^{2μδ}. *Beyond the last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with M(C) = E Σ_y e^{C X_i}; log M
 is convex, so that M(C)²/M(2C) does not increase. For even q also, with ω = P(u = 0), where all logits are 0:
 P ≤ ωq/(1+T) + M(C) − qω and R ≥ ωT/(1+T)². For odd q, with ω = P(X_i = 0) for a selected token (in each coordinate
-s_k = ε_ik, so that the other signs of y add up to 0): N ≥ 2 there, and its mean there is
+s_k = ε_ik, so that the other signs of y add up to 0): if X_i = 0, then N ≥ 2, and the mean of N is
 n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
 """
 
@@ -81,7 +82,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class _Point:
-    """At C: P ≤ most, R ≥ least."""
+    """Bounds at C: P ≤ most, R ≥ least."""
 
     C: Fraction
     most: Fraction
@@ -141,9 +142,10 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
 
 @lru_cache(maxsize=64)
 def gain_beyond(T: int, q: int, D: int, query: bool, start: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose sup G over C ≥ start > 0; the upper bound aims halfway between G at the start and sup G over C ≥ 0.
+    """Enclose sup G over C ≥ start > 0.
 
-    Raises UndecidedError if the moments leave it open.
+    The goal of the upper bound is halfway from G(start) to sup G over C ≥ 0. Raises UndecidedError if the moments leave
+    the supremum open.
     """
     if q == T:
         return Fraction(0), Fraction(1)
@@ -228,7 +230,7 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return estimates of sup G and its C: steps uphill from the C of `approximate_gain`, then a parabola's top.
+        """Return estimates of sup G and its C: ascent from the C of `approximate_gain`, then a parabola's top.
 
         Far from this C the bounds of G are wide and misleading. If attention is to the tokens alone, the upper bound is
         the closer one, except in few dimensions.
@@ -291,8 +293,8 @@ class _Search:
     ) -> tuple[Fraction, Fraction]:
         """Return a bound of G over all C ≥ `first`, and one beyond the last cell, which ends at `start` or later.
 
-        The first is `goal`, or the larger bound found if a cell or the part beyond the cells misses `goal`. With
-        `give_up` it is 1 after the first miss.
+        The first bound is `goal`, or a larger one if the bound found on a cell or beyond the cells is above `goal`.
+        With `give_up` it is 1 as soon as a bound found is above `goal`.
 
         Raises UndecidedError if G is not bounded at `first`.
         """
@@ -341,7 +343,7 @@ class _Search:
                 there = replace(there, least=max(there.least, here.least))
             found = self._bounded(here, there, goal)
             if found <= goal or self._at(there) < goal - (1 - goal) * _MARGIN:
-                # Better bounds at the ends do not make up for the curvature.
+                # Better bounds at the ends would not compensate for the curvature.
                 break
         return there, found
 
@@ -420,7 +422,7 @@ class _Search:
         one, two = (self.model.exponential_moments(at, "selected", k * at, k * at, arb(0), at, 0)[0] for k in (1, 2))
         found = (1 + self.model.T) ** 2 * one**2 / (q * two)
         if q % 2 == 0:
-            # On u = 0 all logits are 0; off it e^{CX_i} does not grow with C.
+            # If u = 0, all logits are 0; otherwise e^{CX_i} does not grow with C.
             none = (arb(math.comb(q, q // 2)) / 2**q) ** self.model.D
             found = found.min(((1 + self.model.T) * (one - q * none) + q * none) ** 2 / (q * none * self.model.T))
         else:

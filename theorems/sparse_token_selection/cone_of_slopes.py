@@ -1,4 +1,4 @@
-"""Steps for population descent attending to Z: the run's way into the cone |f| ≤ r|g| of its slopes, and C < C_* there.
+"""Steps for population descent attending to Z: the run enters the cone |f| ≤ r|g| of its slopes, and C < C_* there.
 
 The names are those of `least_loss_without_the_query`, where the proof is: `curvature` is ∂g/∂C, `mixed` m, `total` M.
 """
@@ -26,7 +26,7 @@ from verify import Implication, Inequality
 
 C_0 = sp.Symbol("C_0", positive=True)
 ratio, bound, total = sp.symbols("r A M", positive=True)
-"""r = √(d_e/d); A is a bound of P/(qR), and M one of R + |m|/r."""
+"""r = √(d_e/d); A is a bound of P/(qR), and M a bound of R + |m|/r."""
 steepness, bend_of_squares, bend_of_selected, C, weight, z = sp.symbols("l b_R b_P C weight z", nonnegative=True)
 """l, b_R and b_P are bounds of R'/R, max(R'', 0)/R and max(−P'', 0)/(qR); the others are nonnegative numbers."""
 WHILE_THE_SCALE_RISES = (

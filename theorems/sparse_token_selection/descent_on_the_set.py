@@ -1,22 +1,23 @@
 r"""Population gradient descent on the set of Lemma 2: the loss falls at every step, and the run converges or |C| → ∞.
 
-On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on
-L(a, c) in a = √d α, c = √d_e C, in which their Frobenius norms are |a| and |c|.
+On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on L(a, c)
+in a = √d α, c = √d_e C. The Frobenius norms of V and W are |a| and |c|.
 
 The idea. α stays in a box, 0 ≤ α ≤ √(T/q), because each step goes towards the best α for the present C and not past it.
-The variance of the logits over C under the attention, at most q in the mean, bounds the slopes of P and R in C.
-That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and its eigenvalues by 1 + β², with
+Under the attention the logits over C have a variance of at most q in the mean, and this variance bounds the slopes of P
+and R in C. So the Hessian in the box has L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and eigenvalues of at most 1 + β², with
 
     β² = 9d(T + 2/q)/(8 d_e),
 
-and the descent lemma gives the fall. The steps and the argument have the rest.
+and the descent lemma gives the fall of L. The steps and the argument contain the rest of the proof.
 
 If the factor of the fall is positive, Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
-either |C| → ∞ or (α, C) converges to one stationary point of L on the set. It converges if some L_t is below the
+either |C| → ∞ or (α, C) converges to one stationary point of L on the set. (α, C) converges if some L_t is below the
 infimum of L over α and |C| ≥ C_1. If ηβ² ≤ 1, C ≥ 0 throughout the run, and C ≥ C_1 is enough. Near a point with a
 positive definite Hessian, of eigenvalues from λ to Λ, the error falls in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly.
-It is not proved that the limit has the least loss; `paper_checks` follow runs to it. If [Z, z_query] is attended to, α
-has no such bound, and `descent_with_the_query` does without. The box and the curvatures are tested at small sizes.
+It is not proved that the limit has the least loss; `paper_checks` follow runs to their limits. If [Z, z_query] is
+attended to, α has no such bound, and `descent_with_the_query` needs none. The box and the curvatures are tested at
+small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known to
 us; the bounds here are derived here.

@@ -1,7 +1,7 @@
 r"""Attending to [Z, z_query]: population gradient descent on the set of Lemma 2 converges, for small steps.
 
 On V = (α I, 0), W = diag(0, C I) the loss is L = d/2 E Σ_i r_i², r_i = αp_i − [i ∈ y]/q, and gradient descent on the
-whole matrices is gradient descent in (√d α, √d_e C), in which their Frobenius norms are |√d α| and |√d_e C|.
+whole matrices is gradient descent in (√d α, √d_e C). The Frobenius norms of V and W are |√d α| and |√d_e C|.
 
 The idea. If the query's own column is attended to, no bound of α is known that does not grow exponentially in d_e:
 for large C almost all attention is on that column, whose value is 0, and a large α makes up for it. No such bound is
@@ -16,12 +16,12 @@ holds on the set L ≤ L(0), which a short step does not leave.
 
 C stays ≥ 0: for 2q ≤ T + 1 the slope in C is not positive at C = 0, and a short step does not cross C = 0. For C → ∞
 selected tokens keep attention only in draws in which they have the query's own logit; in this limit L is at least
-d/(2q) (1 − 2^{−d_e}). After the first step L is below that if (T+1)² ≤ qη 2^{d_e}. Then C does not tend to infinity,
-and (α, C) converges, because L is analytic.
+d/(2q) (1 − 2^{−d_e}). After the first step L is below this value if (T+1)² ≤ qη 2^{d_e}. Then C does not tend to
+infinity, and (α, C) converges, because L is analytic.
 
-The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue met is below 1 % of 1 + β². Larger steps (the
-figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from zero
-converges to the point of least loss over all α and C. Which stationary point is reached in general is not proved.
+The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue found is below 1 % of 1 + β². Larger steps
+(the figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from
+zero converges to the point of least loss over all α and C. Which stationary point is reached in general is not proved.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size is not known to us; the
 bounds here are derived here.

@@ -1,8 +1,8 @@
-r"""The loss on the set from below, and the dimension that encodings need for a given loss.
+r"""A lower bound of the loss on the set, and the dimension that encodings need for a given loss.
 
-For q ≥ 3 the selected logits differ among themselves, and a layer that tells the selected tokens from the others, which
-takes a large C, also chooses among the selected ones. For all α, C and s ≥ 0, and whether the query's token is attended
-to or not,
+For q ≥ 3 the selected logits differ among themselves. A layer needs a large C to separate the selected tokens from the
+others, but a large C also makes it prefer some selected tokens to others. For all α, C and s ≥ 0, and whether the
+query's token is attended to or not,
 
     L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
 
@@ -13,7 +13,7 @@ d_e, the bound gives the dimension that a loss of at most ε needs: with 4^s = (
 
 So for fixed q, and ε below d/(192q), the width d + d_e grows at least like (d/ε) log²(T/ε), the order that
 `approximate_gain` has. The constant is smaller: as ε → 0 with T and q fixed the bound is 15.4 (q−1)/q times smaller
-than that approximation. For q = 2 this says nothing, and the least loss is exponentially small (`two_selected`).
+than that approximation. For q = 2 the bound is 0, and the least loss is exponentially small (`two_selected`).
 
 *Proof.* With weights 2^{r v_i}, r = C/ln 2, A their sum over y, B the sum of all their squares and P, R as in
 `sign_attention`, P² ≤ R E[A²/B] by Cauchy and Schwarz: the softmax's denominator cancels, with the query's token or
@@ -27,14 +27,14 @@ and e_2 differ: E Y = y = r²(q−2)/d_e and E Y² ≤ 6y². Because min(1, Y) i
 grows, E m ≥ min(y, 1/3)/16.
 
 *The others.* Either β 2^r ≥ ½, and the last sum alone is enough, or (1 − β 2^{r v_i})² ≥ ¼ for each selected token with
-r(v_i − 1) ≤ 0. Flipping the sign of e_i, or of all e_j with j ∉ y at once, keeps the law:
+r(v_i − 1) ≤ 0. A change of the sign of e_i, or of all e_j with j ∉ y at once, does not change the law:
 E m ≥ min(1, 4^{−r}(T−q)/q)/16.
 
-*Together.* For r < s the second bound is at least its value at r = s; for r ≥ s the first is. With y and
-x = 4^{−s}(T−q)/q at r = s, min(y, x, 1/3) is at least 1/(1/y + 1/x + 3).
+*Together.* For r < s the second bound is at least its value at r = s; for r ≥ s the first bound is at least its value
+at r = s. With y and x = 4^{−s}(T−q)/q at r = s, min(y, x, 1/3) is at least 1/(1/y + 1/x + 3).
 
 The proof does not use C ≥ 0. Encodings that are uniform on the unit sphere have the same symmetries and the same bound
-of E Y² (a step of the derivation), so the bound of L holds for them too. Nothing is said of matrices off the set.
+of E Y² (a step of the derivation), so the bound of L holds for them too. Matrices off the set are not covered.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants, and whether ε is in them, are not known
 to us. Everything here is derived here.

@@ -1,8 +1,8 @@
 r"""The dimension of sign encodings for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
 
-G is that of `attention_gain`. `approximate_gain`, corrected by its error factor near the crossing, says where to look.
-Two facts are certified: the least loss is at most ε at the upper end, and above ε at the lower end less 1. It is
-neither proved nor claimed that the least loss falls with D everywhere.
+G is that of `attention_gain`. This D is looked for near that of `approximate_gain`, corrected by the error factor of
+this approximation nearby. Two facts are certified: the least loss is at most ε at the upper end, and above ε at the
+lower end less 1. It is neither proved nor claimed that the least loss falls with D everywhere.
 """
 
 from fractions import Fraction
@@ -27,7 +27,7 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
     """
     level = 1 - 2 * q * eps / Fraction(d)
     if level <= Fraction(q, T):
-        # For either attention G(0) = q/T is enough.
+        # With or without the query's token G(0) = q/T is enough.
         return 1, 1
     if q <= 2 and not query:
         return _in_closed_form(T, q, level)

@@ -1,8 +1,8 @@
 r"""Theorem 2's argument: a number of dimensions of sign encodings that is enough for a loss, in closed form.
 
-`loss_floor` has the statement and the idea; here are the formula, the steps and the inferences. In one coordinate the
-encodings have the entries ε_i/√d_e, ε_i = ±1. Those of the selected tokens add up to s/√d_e, with E s² = q and
-E s⁴ = 3q² − 2q.
+`loss_floor` has the statement and the idea; this file has the formula, the steps and the inferences. In one coordinate
+the encodings have the entries ε_i/√d_e, ε_i = ±1. The entries of the selected tokens add up to s/√d_e, with E s² = q
+and E s⁴ = 3q² − 2q.
 """
 
 import sympy as sp

@@ -5,32 +5,33 @@ e_i'M Σ_{j∈y} e_j depend on the encodings alone, and with the attention's sha
 
     L = ½ E Σ_i |p_i A − [i ∈ y] I/q|²  (Frobenius norm).
 
-*Encodings drawn afresh* for each sequence, independent and of one law, which may be any:
+*Encodings drawn afresh* for each sequence, independent and identically distributed, with any law:
 
     L(T_test) ≤ (κ + c + c²) L(T)   for T_test > T > q,    κ = (T_test − q)/(T − q),  c = (T_test − T)/√(T − q),
     L(T_test) ≤ (1 + T − T_test) L(T)   for q ≤ T_test ≤ T,
 
-with q tokens selected at both lengths. So if the loss at T tends to 0, so does that at T_test, for all layers on the
-set that population descent from zero keeps to, and for many others. For T = q it need not: the layer A = I, M = 0 has
-no loss there.
+with q tokens selected at both lengths. So if the loss at T tends to 0, the loss at T_test tends to 0 as well. This
+holds for all layers on the set that population descent from zero keeps to, and for many others. For T = q it need not
+hold: there the layer A = I, M = 0 has the loss 0.
 
 *Idea.* For more tokens: the training loss contains the squared shares of the tokens that are not selected. At test each
 of the T_test − q such tokens has at most the share that it has in a sequence of T tokens. The selected tokens lose the
-new tokens' share. It is at most the sum of the new tokens' shares in sequences of T tokens, whose mean square is at
-most (their number)² times the mean of one squared share. For fewer tokens: the tokens that stay gain together the share
-of those that go, whose square is at most T − T_test times the sum of their squared shares.
+new tokens' share. This share is at most the sum of the new tokens' shares in sequences of T tokens. The mean square of
+the sum is at most (number of new tokens)² times the mean of one squared share. For fewer tokens: the tokens that stay
+gain together the share of the removed tokens. The square of this share is at most T − T_test times the sum of the
+squared shares of the removed tokens.
 
 *One draw that is kept.* Let e_1 … e_{T+1} be linearly independent, as one-hot encodings are, and as T + 1 random sign
 vectors nearly always are if d_e is well above T. Take f_i with f_i'e_j = [i = j], A = I, and
 
     M = C (Σ_{i≤T} f_i f_i' − 2 f f'),    f = Σ_{i≤T} f_i.
 
-The first T tokens have the logits C ([i ∈ y] − 2h), where h of them are selected, and the last one the logit 0. At T
-tokens the loss tends to 0 for C → ∞, as h = q in all logits. At T + 1 tokens the last one takes all the attention,
-selected or not: the loss tends to d/(2q) (q + 1 − 2q/(T+1)), some q + 1 times the zero predictor's. For q ≥ 2 the same
-is so with the query's token, whose logit is C (h − 2h²), below the selected ones'. For q = 1, attending to Z, a last
-token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These layers are not on the
-set W = diag(0, C I), and no training is shown to lead to them.
+The first T tokens have the logits C ([i ∈ y] − 2h), where h of them are selected, and the last token has the logit 0.
+At T tokens the loss tends to 0 for C → ∞, as h = q in all logits. At T + 1 tokens the last one takes all the attention,
+selected or not: the loss tends to d/(2q) (q + 1 − 2q/(T+1)), about q + 1 times the zero predictor's loss. For q ≥ 2 the
+same holds with the query's token: its logit C (h − 2h²) is at most the logits of the selected tokens. For q = 1,
+attending to Z, a last token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These
+layers are not on the set W = diag(0, C I), and no training is shown to lead to them.
 
 Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: if the loss in training
 tends to 0, so does that at other lengths. Bounds and counterexample are derived here.

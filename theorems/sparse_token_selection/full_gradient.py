@@ -1,6 +1,7 @@
-r"""The population loss's gradient in all entries of W and V, near the set of Lemma 2, by going through all samples.
+r"""The population loss's gradient in all entries of W and V, near the set of Lemma 2, by enumeration of all samples.
 
-*The points.* V = α (I, v √κ 11ᵀ) and the positional block of W is C I or C 11ᵀ, all else 0; v = 0 and C I is the set.
+*The points.* V = α (I, v √κ 11ᵀ) and the positional block of W is C I or C 11ᵀ, all other entries 0; the set has v = 0
+and C I.
 
 *A sample.* With r = f − STS, f = Σ_j p_j V z_j, and u = Σ_{i∈y} e_i, so that z_query = (0; u),
 
@@ -9,14 +10,14 @@ r"""The population loss's gradient in all entries of W and V, near the set of Le
 as the derivative of the logit of j is z_j z_queryᵀ; j and m go through the tokens attended to.
 
 *The tokens.* W has no (token, positional) block, so that the shares p do not depend on X: loss and gradient are of
-degree at most 3 in X. Their mean over X is that over ± the rows of a Hadamard matrix with at least T d columns, whose
-moments of order 0 to 3 are those of the normal distribution: odd moments are 0, and the columns are orthogonal.
+degree at most 3 in X. Their mean over X is the mean over ± the rows of a Hadamard matrix with at least T d columns,
+whose moments of order 0 to 3 are those of the normal distribution: odd moments are 0, and the columns are orthogonal.
 
-*The encodings.* The law has finitely many equally likely draws, and all are gone through. The encodings times √κ are
+*The encodings.* The law has finitely many equally likely draws, and all are enumerated. The encodings times √κ are
 integers, and so are the logits times κ/C; κ is d_e for signs, 1 for unit vectors. Each mean is then a sum of rationals
 times x^s/D(x)^r with x = e^{C/κ}: a product of r shares has the divisor D(x)^r, D(x) the sum of the powers of x with
-these logits as exponents. Terms are kept by (D, r, s). The terms of the same D add up to a polynomial in x over D³. If
-all of these polynomials vanish, the mean is exactly 0 for every C. If not, it is enclosed in balls.
+these logits as exponents. Terms are stored by (D, r, s). The terms of the same D add up to a polynomial in x over D³.
+If all of these polynomials vanish, the mean is exactly 0 for every C. If not, it is enclosed in balls.
 
 P = E Σ_{i∈y} p_i and R = E Σ_i p_i², sums over the tokens, and their slopes in C are computed by their definitions,
 with p_i' = p_i (v_i − Σ_m p_m v_m), v the logits over C.
@@ -36,21 +37,21 @@ from flint import arb, fmpq
 from verify.errors import UndefinedError
 
 LAWS = ("signs", "axes", "first_plus")
-"""Independent signs over √d_e; independent ± unit vectors; signs, of which the first entry of each e_i is +."""
+"""Independent signs over √d_e; independent ± unit vectors; independent signs, except that each e_i begins with +."""
 SIGNS, AXES, FIRST_PLUS = range(3)
 PLACES = ON_THE_SET, POSITIONAL_VALUES, ALL_ONES = range(3)
-"""A point of the set; one with v = 1; one with C 11ᵀ."""
+"""A point of the set, a point with v = 1, and a point with C 11ᵀ."""
 HIGHEST = 3
 """Maximum number of factors in a product of shares."""
 MOST_DRAWS, MOST_WORK, LARGEST = 2**15, 2 * 10**8, 16
-"""Maximum number of draws, of additions (`Model.work`), and each of T, d and d_e."""
+"""Maximum number of draws, maximum number of additions (`Model.work`), and largest value of T, d and d_e."""
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Drawn: TypeAlias = tuple[Integers, Integers]
 Name: TypeAlias = Literal["V1", "V0", "W2", "W1", "L2", "L1", "L0", "P", "R", "P'", "R'"]
 """Gradients and loss by the power of α, then P, R and their slopes."""
 Term: TypeAlias = tuple[tuple[int, ...], int, int]
-"""D by its exponents in order (none for r = 0), r, and s."""
+"""The exponents of D in order (none for r = 0), then r and s."""
 Sums: TypeAlias = Mapping[Term, Sequence[Fraction]]
 
 ONE: Sums = {((), 0, 0): [Fraction(1)]}
@@ -150,7 +151,7 @@ def _times(factor: Fraction, numbers: Integers) -> list[Fraction]:
 
 
 def _gradients(drawn: Drawn, X: Integers, y: tuple[int, ...], beside: bool) -> Iterator[tuple[Name, Integers]]:
-    """Yield sums over samples with the same logits: flat coefficients of products of shares, by the shares' tokens.
+    """Yield flat coefficients of products of shares, indexed by the shares' tokens, summed over the samples of a draw.
 
     Factors α and 1/q are left out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
     """

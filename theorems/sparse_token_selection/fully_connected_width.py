@@ -12,10 +12,10 @@ This is ½ (d/q − m/T) for m ≤ d and (Td − m)(T − q)/(2 q T (T − 1)) f
 c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
 *Idea.* A vec X determines the part of vec X in A's row space U, and is independent of the rest. So the loss is a trace,
-½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q. By the symmetry of tokens Γ has one
-eigenvalue λ_1 on the sums of tokens and one, λ_2, on their complement. The smallest loss is attained if and only if U
-has rank k = m (or λ_2 = 0), and overlap p = min(m, d) with the sums (or q = 1). For general eigenvalues this is Ky
-Fan's inequality.
+½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q. By the symmetry of tokens Γ has the
+eigenvalue λ_1 on the sums of tokens and the eigenvalue λ_2 on their complement. The smallest loss is attained if and
+only if U has rank k = m (or λ_2 = 0), and overlap p = min(m, d) with the sums (or q = 1). For general eigenvalues this
+is Ky Fan's inequality.
 
 For q << T a random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
 d/(2q) (1 − m/(Td)), which is (T−1)/(T−q) times the smallest for m ≥ d.
@@ -26,18 +26,19 @@ uniform. A may not depend on y: d measurements of the target itself leave no los
 number can hold the digits of many. If X is not Gaussian but has the same covariance, the formula is the least loss of
 predictions that are linear in X for each y.
 
-*One layer that reads both X and y.* Nets of which m units read X and y are in the class, so the formula bounds their
+*One layer that reads both X and y.* Nets in which m units read X and y are in the class, so the formula bounds their
 loss. The bound is nearly attained. Let y be coded by c = Σ_{i∈y} a_i for integers a_i such that different q-subsets
 have different sums. One choice is a_i = 2^i. Another one has a_i of order T^q (Bose and Chowla's B_q sets), so that c
-has about q log2 T bits instead of T. A third one has slightly larger a_i: its digits, in a base above q(r − 1), are
+has about q log2 T bits instead of T. A third one has slightly larger a_i, whose digits, in a base above q(r − 1), are
 i, i², …, i^q modulo a prime r ≥ T; power sums determine a set by Newton's identities.
 - With m + 1 units the formula is attained for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh,
   softplus): m units read A vec X, one reads c, and later layers are any function of these.
-- With 2m + 1 units it is attained if σ(b + x) − σ(b − x) is strictly monotone in x for some b, and σ on some interval.
-  For ReLU, GELU and SiLU b = 0, and the difference is x. For a polynomial that is not constant, b is beyond the real
-  roots of all its derivatives, each of which has one sign there (for x² at b = 1 the difference is 4x).
-- With m units it is approached: a unit reads x + Kc instead of the measurement x. The multiple of K nearest to this is
-  Kc unless |x| ≥ K/2, so that the loss tends to the formula as K grows. The same holds for any activation that is
+- With 2m + 1 units it is attained if σ(b + x) − σ(b − x) is strictly monotone in x for some b, and σ is strictly
+  monotone on some interval. For ReLU, GELU and SiLU b = 0, and the difference is x. For a polynomial that is not
+  constant, b is beyond the real roots of all its derivatives, so that each of them has one sign there (for x² at b = 1
+  the difference is 4x).
+- With m units it is approached: a unit reads x + Kc instead of the measurement x. The multiple of K nearest to x + Kc
+  is Kc unless |x| ≥ K/2, so that the loss tends to the formula as K grows. The same holds for any activation that is
   continuous and strictly monotone on some interval, and so for ReLU with a large bias: all but a vanishing share of the
   measurements are scaled and shifted into the interval. So the infimum is the formula for every width m ≥ 1.
 Such weights have many digits: they are of order K T^q in one unit, or of order K T in each of q ≤ m units that read one
@@ -322,7 +323,7 @@ MANY_MEASURED, FEW_MEASURED = Hypothesis("many_measured", sp.Ge(m, d)), Hypothes
 
 
 def _canary(label: str, clause: str, *case: Hypothesis, **changes: object) -> Canary:
-    """Return a canary: the statement, if given under one more hypothesis on m, with `changes` to one clause."""
+    """Return a canary: the statement with `changes` to one clause, under the hypotheses `case` as well."""
     return with_changes(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case)), label, clause, **changes)
 
 

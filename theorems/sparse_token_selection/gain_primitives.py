@@ -120,7 +120,7 @@ def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @lru_cache(maxsize=4096)
 def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: float) -> float:
-    """Return an estimate of P (power 1) or R (power 2). Raises UndecidedError if a few moments leave it too wide."""
+    """Return an estimate of P (power 1) or R (power 2). Raises UndecidedError if few moments are not enough."""
     if not 0 <= C <= LARGEST_C:
         raise UndefinedError(f"C = {C}: from 0 to {LARGEST_C}")
     sizes = _scanned_sizes(T, q, D, query)

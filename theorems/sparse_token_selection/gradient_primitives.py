@@ -4,8 +4,8 @@ Arguments are exact. The first seven are the same for all primitives: T tokens, 
 encodings of dimension D; α and C; and the index of the encodings' law in LAWS (len(LAWS) for a law that is not named).
 Two more follow. For the gradient off the set: the index of the place in PLACES, and `query`, 1 if the query's token is
 attended to, else 0. For the other primitives: `query` and the factor. A primitive raises UndefinedError if there is no
-such model or the law is not named. It also does so for too many samples or |C| > LARGEST_C: the value exists, but is
-not computed.
+such model or the law is not named. It also raises UndefinedError for too many samples or |C| > LARGEST_C: the value
+exists, but is not computed.
 """
 
 from collections.abc import Sequence

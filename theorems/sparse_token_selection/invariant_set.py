@@ -1,11 +1,11 @@
 r"""Lemma 2: with stochastic encoding, gradient descent from zero stays on V = (α I, 0), W = diag(0, C I).
 
 *The law.* Let the joint law of (e_1 … e_T) be unchanged by e_i → g e_i, for every signed permutation g of the d_e
-coordinates, the same for all tokens. Independent signs, independent ± unit vectors, the uniform law on the sphere and
-the Gaussian one are such laws. So are laws under which the tokens' encodings depend on each other, for example those of
-the columns of a random signed permutation matrix. Encodings are drawn anew at every pass, independently of X and y, and
-have fourth moments. With z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most a
-constant times (1 + |z|)³ (1 + |z_query|), because shares are in [0, 1]. This bound is integrable, so the gradient of
+coordinates (the same g for all tokens). Independent signs, independent ± unit vectors, the uniform law on the sphere
+and the Gaussian one are such laws. So are laws under which the tokens' encodings depend on each other, for example the
+law of the columns of a random signed permutation matrix. Encodings are drawn anew at every pass, independently of X and
+y, and have fourth moments. With z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most
+a constant times (1 + |z|)³ (1 + |z_query|), because shares are in [0, 1]. This bound is integrable, so the gradient of
 the mean is the mean of the gradients. No exponential moment is needed.
 
 *Symmetry.* As x_query = 0, the first d columns of W do not matter. For orthogonal h the population loss is unchanged
@@ -14,7 +14,7 @@ common fixed point of these maps, the maps fix the gradient too:
 
 - h = −1: V₂ and W₁₂ have gradient 0; all h: the gradient of V₁ is a multiple of I_d;
 - g that flips the i-th sign: the entries (i, j) and (j, i) of W₂₂'s gradient are 0 for j ≠ i; g that exchanges i and
-  j: the entries (i, i) and (j, j) are equal: it is a multiple of I_{d_e}.
+  j: the entries (i, i) and (j, j) are equal, so that the gradient of W₂₂ is a multiple of I_{d_e}.
 
 The maps fix W = 0, V = 0, so population gradient descent from there stays where V₁ = α I, W₂₂ = C I and all else is 0.
 (Nothing more follows from e → −e in all tokens and the query: the logits do not change.)
@@ -30,8 +30,8 @@ as the derivative along I_k is the trace of the gradient, k times its diagonal e
 adds nothing to f: its value V z_query is 0.
 
 *At an instance* the claims are evaluated by the gradient in all entries of W and V (`full_gradient`), at the point of
-the set with the given α and C, for a named law with few enough encodings to go through them all. If the first sign of
-each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not constant: the hypothesis is needed. In
+the set with the given α and C, for a named law with few enough draws of encodings to enumerate them. If the first sign
+of each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not constant: the hypothesis is needed. In
 `paper_checks` larger sizes, and encodings on the sphere, are compared with sampled gradients.
 
 Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours, and so is

@@ -9,8 +9,8 @@ w → 0 and e → 0. C moves by m = C' − C of order w (w + |e|), so that 1/S m
 
     |e'| ≤ (|1 − η/q| + o(1)) |e| + O(w³):
 
-for 0 < η < 2q the gap e is of order w³. With the odds r = (T−q)w/q against a selected token and α = 1 + r − h r²
-the lag h therefore tends to q/(T−q), the fixed point of its limit map
+for 0 < η < 2q the gap e is of order w³. Let r = (T−q)w/q be the odds against a selected token, and let α = 1 + r − h r²
+define the lag h. Therefore h tends to q/(T−q), the fixed point of its limit map
 
     h' → (1 − η/q) h + η/(T−q),
 
@@ -95,7 +95,7 @@ h_next = (1 + r_next - alpha_next) / r_next**2
 
 LAG_ATTRACTS = Hypothesis("lag_attracts", sp.Lt(eta, 2 * q))
 RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
-"""The conditions under which the inverse loss has this slope in the limit, if the loss tends to 0."""
+"""The conditions under which 1/L grows by 4η/(T−1) a step in the limit, if the loss tends to 0."""
 
 increment = 1 / _substituted(loss, alpha_next, r_next) - 1 / _substituted(loss, alpha_now, r)
 

@@ -26,7 +26,7 @@ inverse_loss_slope = 4 * eta / (T - 1)
 
 
 def at_zero(expression: sp.Expr) -> sp.Limit:
-    """Return the limit as r → 0, in a symbol that is assumed to be real and no more."""
+    """Return the limit as r → 0, with r replaced by a symbol that is only assumed to be real."""
     return sp.Limit(expression.subs(r, rho), rho, 0)
 
 

@@ -1,22 +1,22 @@
-r"""Attending to [Z, z_query]: by population descent from zero α and C rise to the point of the least loss on the set.
+r"""Attending to [Z, z_query]: in population descent from zero, α and C rise to the point of the least loss.
 
 On V = (α I, 0), W = diag(0, C I), the set of Lemma 2, the loss is L = d/2 (α²R − 2αP/q + 1/q), and a step subtracts
 η_t f from α and η_t g from C,
 
     f = αR − P/q,    g = κ(α²R' − 2αP'/q),    κ = d/(2d_e).
 
-At a C the least L over α is d/(2q) (1 − G), G = P²/(qR), at α = P/(qR). The least loss is that over α and C ≥ 0.
+At a C the least L over α is d/(2q) (1 − G), G = P²/(qR), at α = P/(qR). The least loss is the least L over α and C ≥ 0.
 
-*The idea.* While the query's own column takes attention from all tokens, R falls in C. Then α and C help each other
-where both rise: where f < 0 and g < 0 the mixed derivative d(αR' − P'/q) is negative, since αR' < 0 ≤ P'/q or αR' ≤
-2P'/q < P'/q. So a step along which the second derivatives are below 1/η leaves both slopes negative: f and g shrink by
-a part of themselves that their own second derivatives bound, and the move of one variable adds a negative term to the
-other's slope. Both variables rise at every step, C from the second one on.
+*The idea.* While the query's own column takes attention from all tokens, R falls in C. Then the rise of α favours the
+rise of C, and conversely: where f < 0 and g < 0 the mixed derivative d(αR' − P'/q) is negative, since αR' < 0 ≤ P'/q or
+αR' ≤ 2P'/q < P'/q. So a step along which the second derivatives are below 1/η leaves both slopes negative: each slope
+shrinks by a fraction of itself, which its own second derivative bounds, and the move of the other variable adds a
+negative term to it. Both variables rise at every step, C from the second one on.
 
-Where R' < 0, g ≤ 0 says that α ≥ 2P'/(qR'), and f < 0 that α < P/(qR). At the C where log G has the slope 2P'/P − R'/R
-= 0 both bounds are the same, so that no step crosses it: α and C are bounded, and converge to a stationary point, which
-is the first one. If log G is concave up to C_1 and its slope negative at C_1, G has one turn on [0, C_1], and is
-largest at this turn; beyond C_1 an enclosure says that G is smaller.
+Where R' < 0, g ≤ 0 means that α ≥ 2P'/(qR'), and f < 0 that α < P/(qR). At the C where log G has the slope 2P'/P − R'/R
+= 0 both bounds are the same, so that no step crosses this C: α and C are bounded, and converge to a stationary point,
+which is the first one. If log G is concave up to C_1 and its slope negative at C_1, G has one turn on [0, C_1], and is
+largest at this turn; beyond C_1 an enclosure shows that G is smaller.
 
 The step size is bounded by ηT < (T+1)² and ηκb < 1, where b bounds α²R'' − 2αP''/q on the way: at the figures' sizes,
 T = 200, q = 3, d = 5, d_e = 170, κb is below 0.04.

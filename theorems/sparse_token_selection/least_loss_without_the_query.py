@@ -4,22 +4,22 @@ The names are those of `least_loss_with_the_query`: a step subtracts η_t f from
 
     f = αR − P/q,    g = κ(α²R' − 2αP'/q),    κ = d/(2d_e),    m = αR' − P'/q,    r = √(d_e/d),
 
-so that rC and α are √d_e C and √d α over √d. log G has the slope 2P'/P − R'/R.
+so that rC and α are √d_e C and √d α divided by √d. log G has the slope 2P'/P − R'/R.
 
 *The idea.* Without the query's column R rises in C, and near the point of the least loss m is positive: a larger α
-slows C down. But α is the faster of the two: its curvature R is above that of C, h = κ(α²R'' − 2αP''/q). So no step
+slows C down. But α moves faster: the curvature R in α is above the curvature in C, h = κ(α²R'' − 2αP''/q). So no step
 leaves the cone
 
     |f| ≤ r |g|,    g < 0:
 
-each of f − rg ≥ 0 and −f − rg ≥ 0 shrinks by a part of itself and grows by r|g|(R − h) ≥ 0, and |g| shrinks by a part
-of itself. In the cone C rises. C does not reach the C_* at which G is largest: there g = κα(R'/R) f, and r|g| < |f|, as
-rκαR'/R < 1. So C converges, and so does α, as |f| ≤ r|g|. The limit is a stationary point, and C_* is the only C of a
-stationary point.
+each of f − rg ≥ 0 and −f − rg ≥ 0 shrinks by a fraction of itself and grows by r|g|(R − h) ≥ 0, and |g| shrinks by a
+fraction of itself. In the cone C rises. C does not reach the C_* at which G is largest: there g = κα(R'/R) f, and
+r|g| < |f|, as rκαR'/R < 1. So C converges, and so does α, as |f| ≤ r|g|. The limit is a stationary point, and C_* is
+the only C of a stationary point.
 
 *Into the cone.* At first g = 0. While P/(qR), the best α, rises in C, m < 0 where f < 0, and both slopes stay negative
 as in `least_loss_with_the_query`. Outside the cone α grows by more than r times the growth of C. As α is below the best
-α, this ends before C reaches C_0, at which √(d/d_e) P/(qR) < C_0: the run enters the cone before that.
+α, the run enters the cone before C reaches the C_0 with √(d/d_e) P/(qR) < C_0.
 
 The step size is bounded by ηM < 1, where M bounds R + |m|/r: M < 0.43 at T = 200, q = 3, d = 5, d_e = 170. For q ≤ 2,
 G has no largest value, and `smaller_beyond` fails.

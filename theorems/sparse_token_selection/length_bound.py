@@ -7,9 +7,9 @@ C ≥ 0, attending to Z or to [Z, z_query], with q tokens selected at both lengt
 
 Here both sides are enclosed at an instance. Attending to Z the bound is sharp up to a factor of q + 1/2: for d_e → ∞,
 then C → ∞, at the best α at T tokens, L(T_test)/L(T) tends to κ + c²/q, and κ + c + c² ≤ (q + 1/2)(κ + c²/q), as
-c ≤ (q − 1/2)κ + c²/(2q). So twice as many tokens may cost a factor of T/q or so, however small the loss in training is.
-At a given d_e the loss at test is at least the floor of `loss_floor`; `length_generalisation` has the bound 2L +
-d/(7q), for at most twice as many other tokens.
+c ≤ (q − 1/2)κ + c²/(2q). So with twice as many tokens the loss may be about T/q times as large, however small the loss
+in training is. At a given d_e the loss at test is at least the floor of `loss_floor`; `length_generalisation` has the
+bound 2L + d/(7q), for at most twice as many other tokens.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths; recalled
 from a summary of the paper: if the loss in training tends to 0, so does the loss at other lengths. The bound is ours.

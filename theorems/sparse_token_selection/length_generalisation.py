@@ -1,17 +1,18 @@
 r"""Length generalisation on the set: the loss at up to twice as many other tokens is at most 2L + d/(7q).
 
 The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) can be used at any
-length: with P, R of `sign_attention` at T_test tokens of which q_test are selected its loss there is
+length: with P, R of `sign_attention` at T_test tokens, q_test of them selected, its loss at this length is
 
     L_test(α, C) = d/2 (α²R − 2αP/q_test + 1/q_test).
 
-With q_test = q and T ≤ T_test, T_test − q ≤ 2(T − q), for every layer on the set
+If q_test = q, T ≤ T_test and T_test − q ≤ 2(T − q), then for every layer on the set
 
     L(T_test) ≤ 2 L(T) + d/(7q).
 
-So a layer whose loss in training is small beside d/(2q), the zero predictor's, has at most about 2/7 of d/(2q) at test;
-at four times as many others it has more (a canary). The defaults of α and C are nearly those of the least loss at T
-tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not attained, and α and C have to be given.
+So a layer whose loss in training is small compared with d/(2q), the zero predictor's loss, has a loss of at most about
+2/7 of d/(2q) at test. With four times as many other tokens the loss can be larger (a canary). The defaults of α and C
+are nearly those of the least loss at T tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not
+attained, and α and C have to be given.
 
 *Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
 with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
@@ -21,14 +22,14 @@ sequences. For x = αS_1, y = αS_2, z = αS
 
     x² + y² − z² − 2x − 2y + 2z + 9/7 ≥ 0,
 
-which is 0 at x = y = 6/7, z = 3/7. Of the law only this is used: the encodings are independent and of one law.
+which is 0 at x = y = 6/7, z = 3/7. The proof uses only that the encodings are independent and identically distributed.
 
-*Is 2/7 the least?* If the others have nearly all the attention, twice as many of them halve all shares, and layers of
-a small loss have at least 1/4 of d/(2q) at test. At the minimiser with 1/8 of d/(2q) in training the bound is 0.536 of
-d/(2q). Instances there stay below 2/5 of it: at T = 20000, q = 4, d_e = 932 the share is 0.319. It is not proved that
-2/5 is right for all sizes; a proof would need more of the law than the means of x, ζx² and o. Let x = y = 7/8, z = x/2,
-o = 0 for nearly all sequences, and let rare ones with z = x and a large o bring the mean of o to 7/64, as at a
-minimiser: the mean at test is 0.535.
+*Is 2/7 the least?* If the other tokens have nearly all the attention, twice as many other tokens halve all shares, and
+layers of a small training loss have a test loss of at least 1/4 of d/(2q). At the minimiser with 1/8 of d/(2q) in
+training the bound is 0.536 of d/(2q). Instances there stay below 2/5 of d/(2q): at T = 20000, q = 4, d_e = 932 the loss
+is 0.319 of d/(2q). It is not proved that 2/5 is right for all sizes; a proof would need more of the law than the means
+of x, ζx² and o. Let x = y = 7/8, z = x/2, o = 0 for nearly all sequences, and let rare ones with z = x and a large o
+bring the mean of o to 7/64, as at a minimiser: then the mean at test is 0.535.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths. The
 statement, its numbers and its range are derived here.

@@ -16,18 +16,19 @@ the statement is for C ≥ 0.
     d_e ≥ (4(q−1)(q−2)/(qσ) + q + 3) log² (3T/(q√σ)),                attending to Z,
     d_e ≥ ((q−1)(2q−3)/σ + q(3q+1)/8) log² (100T/(qσ)),   q ≥ 3,     attending to [Z, z_query].
 
-Idea. The softmax's denominator is N ≥ q e^{C|u|²/q}, so that p_i ≤ e^{C(v_i − |u|²/q)}/q. At α = 1 the loss over
+Idea. The softmax's denominator is N ≥ q e^{C|u|²/q}, so that p_i ≤ e^{C(v_i − |u|²/q)}/q. At α = 1 the loss divided by
 d/(2q) is then at most E e^{2C(v_1 − |u|²/q)} − 1, for the selected tokens' differences, plus
 T(T−q)/q² E e^{2C(v_j − |u|²/q)}, for the other tokens. The means are d_e-th powers of one coordinate's, at most
-e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and C = log(3T/(q√σ)) is put in.
+e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and C is taken to be log(3T/(q√σ)).
 With the query's token N ≥ e^{C|u|²}, α makes up for the mean of e^{C(v_1 − |u|²)}, and C = log(100T/(qσ))/2.
-The constants are not sharp: at T = 200, q = 3, σ = 1/8 the first says 1098, where 143 are enough (`d_e_required`).
+The constants are not sharp: at T = 200, q = 3, σ = 1/8 the first bound is 1098, while 143 are enough
+(`d_e_required`).
 
 *q = 2, attending to Z.* Both selected tokens always have the largest logit. For C → ∞ L tends to its infimum,
-d/4 E[k/(2+k)], with k the number of other tokens with as large a logit. For T ≥ 3 the infimum is not attained; it is
+d/4 E[k/(2+k)], with k the number of other tokens with the same logit. For T ≥ 3 the infimum is not attained; it is
 exponentially small in d_e (`two_selected`).
-*q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
-the layer choose among them: in all cases computed the infimum is attained at a finite C.
+*q ≥ 3.* The selected logits over C differ among themselves, with a mean variance of (q−1)(q−2)/(q d_e), and a large C
+makes the layer choose among them: in all cases computed the infimum is attained at a finite C.
 
 For d_e → ∞ and q ≥ 3 the infimum falls like d (q−1)(q−2)/(2q² d_e) · C², with C about ½ log(d_e T), by the
 approximation of `approximate_gain`. So d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε

@@ -1,8 +1,8 @@
 r"""Narrow enclosures of P and R of attention by sign encodings at a C, given how many coordinates have each |s|.
 
-With u = Σ_y e_i a coordinate has s = Σ_{i∈y} ε_i, ε_i its signs. Let k be the numbers of coordinates with each |s|. For
-q = 3 one number determines k: that of the coordinates whose signs agree. Given k, with A = Σ_y e^{C v_i},
-B = Σ_{j∉y} e^{C v_j} and Q = e^{C|u|²} if the query token is attended to, else 0:
+In each coordinate of u = Σ_y e_i let s = Σ_{i∈y} ε_i be the sum of the signs ε_i. Let k be the numbers of coordinates
+with each |s|. For q = 3 one number determines k: the number of coordinates whose signs agree. Given k, with
+A = Σ_y e^{C v_i}, B = Σ_{j∉y} e^{C v_j} and Q = e^{C|u|²} if the query token is attended to, else 0:
 
 - |u|² = Σ s²/D is a constant, and so is Q;
 - A and B are independent, and B is a sum of T − q independent terms: the series Σ_j E B^j t^j/j! is the (T − q)-th
@@ -34,15 +34,15 @@ from verify.budget import look_at_the_clock
 from verify.errors import UndefinedError
 
 BITS = 192
-"""Bits of the balls: a mean of δ^n is small beside the moments of which it is a sum."""
+"""Precision of the balls, in bits: a mean of δ^n is much smaller than the moments in the sum that gives it."""
 MOST_COUNTS = 2000
-"""Maximum number of different k that are gone through."""
+"""Maximum number of different k that are enumerated."""
 _LEFT_OUT = fmpq(1, 2**52)
 
 
 @dataclass(frozen=True)
 class Count:
-    """Numbers of coordinates by |s|, q first, and their probability; |u|² and λ."""
+    """The numbers of coordinates with each |s|, for |s| from q down, and their probability; |u|² and λ."""
 
     numbers: tuple[int, ...]
     weight: fmpq
@@ -92,7 +92,7 @@ class MeansByCounts:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """The k that are gone through. Raises UndefinedError if they are too many."""
+        """The k that are enumerated. Raises UndefinedError if there are too many."""
         return self._bulk[0]
 
     @property
@@ -101,7 +101,7 @@ class MeansByCounts:
         return self._bulk[1]
 
     def at(self, C: arb, orders: int) -> list[tuple[arb, arb]]:
-        """Return, for each k that is gone through, its part of P and of R at C ≥ 0; `orders` is even."""
+        """Return, for each k that is enumerated, its part of P and of R at C ≥ 0; `orders` is even."""
         moments, found = _Moments(self, C, orders), []
         for i, count in enumerate(self.counts):
             look_at_the_clock()
@@ -136,7 +136,7 @@ class _Moments:
         """Return, for each k, `times` ∏_s factors_s^{k_s}; `factors` has a coordinate's mean for each |s|."""
         counts = self.model.counts
         if len(factors) == 2:
-            # One coordinate more with the first |s|, and one fewer with the other.
+            # From one k to the next, one more coordinate has the first |s|, and one fewer has the other.
             first, other = counts[0].numbers
             assert counts[-1].numbers[0] == first + len(counts) - 1
             found, ratio = [times * factors[0] ** first * factors[1] ** other], factors[0] / factors[1]
@@ -181,7 +181,7 @@ class _Moments:
         if self.model.query:
             own = (self.C * count.square).exp()
             middle += own
-        # m is put above the mean, as X is skewed, and the further above, the higher the power of δ that remains.
+        # m is chosen above the mean, as X is skewed: the higher the power of δ that remains, the larger is m.
         middle = (middle + fmpq(n, 10) * abs(variance.mid()).sqrt()).mid()
         if not middle > 0:
             return arb("nan"), arb("nan")

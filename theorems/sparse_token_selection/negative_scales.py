@@ -14,11 +14,11 @@ If G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L o
 200, q = 3, d_e = 170, G_0 is 0.42, and the supremum is 0.57 with the query's token and 0.89 without. The bound of P
 needs no hypothesis on the sizes, and the bound of L only a ≤ T/(T+1).
 
-*The idea.* Given u, a selected token's entry has the sign of u's in a coordinate with a probability of at least 1/2,
-independently over the coordinates. So there is a v_0 ≤ v_i that, given u, has the law of the other tokens' v_j and is
-independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N, where N is 1
-plus the number of these tokens. Of T − q + 1 numbers, at least k are at most the k-th smallest; by exchangeability
-E 1/N is at most the mean of 1/k.
+*The idea.* Given u, in each coordinate the entry of a selected token has the sign of u's entry with a probability of at
+least 1/2, independently over the coordinates. So there is a v_0 ≤ v_i that, given u, has the law of the other tokens'
+v_j and is independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N,
+where N is 1 plus the number of these tokens. Of T − q + 1 numbers, at least k are at most the k-th smallest; by
+exchangeability E 1/N is at most the mean of 1/k.
 
 In samples P ≤ q/T: the factor of about 1 + log T is not sharp.
 
@@ -284,7 +284,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the part of signs that are +, the mean of 1/k, the gain at the bound."""
+    """Return the steps: the fraction of signs that are +, the mean of 1/k, the gain at the bound."""
     j = sp.Symbol("j", integer=True, positive=True)
     return Derivation(
         (

@@ -11,10 +11,10 @@ end, so that no enclosure shows that α stays in [0, 1]: hence the 1/16.
 
 Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
 not known to us; the number of steps is computed here. `one_hot_descent` bounds this number for all
-sizes. It needs only η ≤ 4q²/(5q+2d), a larger bound, and neither q ≥ 2, nor q < T/4, nor the bound
-on ε. `one_hot_larger_steps` needs none of these three either, and only η < 2q(T−1)/(T−1+6d).
-If ε is too small to follow the run step by step, a tube around the run encloses the run and its
-number of steps: C changes slowly there, and α tracks it.
+sizes. It needs only η ≤ 4q²/(5q+2d), a larger bound than here, and neither q ≥ 2, nor q < T/4, nor the bound on ε.
+`one_hot_larger_steps` needs none of these three either; it needs only η < 2q(T−1)/(T−1+6d). If ε is too small to follow
+the run step by step, a tube around the run encloses the run and its number of steps: C changes slowly there, and α
+tracks it.
 """
 
 from dataclasses import replace

@@ -19,16 +19,16 @@ by Cauchy-Schwarz if |ρ| is at most of the order of ℓ, and by G's first term 
 
     ℓ − ℓ′ ≥ k ℓ²(1 − ℓ)²/(1 + aℓ),    k = (2ηd/(q(T−1))) (1 − β/2).
 
-For ℓ near 1 this bound is small. There the first term of G lowers ℓ at first; then 1 − ℓ grows by at least a multiple
-of its own square a step. From ℓ = 1/3 on a convex function of ℓ, F = t + (2 + a) ln t − (1 + a)/t with t = (1−ℓ)/ℓ,
+For ℓ near 1 this bound is small. At first the first term of G lowers ℓ; then 1 − ℓ grows in each step by at least a
+multiple of its own square. From ℓ = 1/3 on a convex function of ℓ, F = t + (2 + a) ln t − (1 + a)/t with t = (1−ℓ)/ℓ,
 grows by at least k a step. With Y = d/(2qε), L_s ≤ ε for all
 
     s ≥ (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) T/q) / k.
 
 For ε → 0 this bound is (T−1)/(4ηε) · 1/(1 − β/2). For q < T the true number is (T−1)/(4ηε) (`one_hot_rate`;
-`one_hot_steps` bounds it from below), so the bound is at most 5/3 of it. Its last part, for the start of the run, is
-rough. Nothing but η ≤ 4q²/(5q+2d) is used. Theorem 1's η ≤ 1/(20d²) satisfies this, and so does η = 1 for
-2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
+`one_hot_steps` bounds it from below), so the bound is at most 5/3 of the true number. The last part of the bound, for
+the start of the run, is rough. Nothing but η ≤ 4q²/(5q+2d) is used. Theorem 1's η ≤ 1/(20d²) satisfies this, and so
+does η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
 Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us; the bounds here are derived here.
 """
@@ -446,7 +446,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality | Identity, *hypotheses: Hypothesis) -> Canary:
-    """Return a step's false variant, alone: the claims follow a recursion, which takes long."""
+    """Return a step's false variant without the claims, which take long because they follow a recursion."""
     where = (*STATEMENT.hypotheses, *hypotheses)
     return Canary(label, lambda: replace(STATEMENT, hypotheses=where).alone(clause), clause.label)
 

@@ -115,7 +115,8 @@ ARGUMENT = (
 def derivation() -> Derivation:
     """Return the steps on the largest step size and on the bound's sharpness.
 
-    They are how far the largest step size is below 2q and above Theorem 1's, and the bound's ratio to the steps.
+    The steps give the differences of the largest step size from 2q and from Theorem 1's, and the bound over this number
+    of steps.
     """
     return Derivation(
         (

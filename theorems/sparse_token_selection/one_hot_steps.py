@@ -17,13 +17,13 @@ rises in a step by at most
 
     κ (1 + ρ(1−σ)) = κ + (2d/(T−1)) ψ (α' − α),   ψ = (σ−1)/P = 1/w − 2 − (T−q)w/q,
 
-as α' − α = −(η/q)Pρ. Since ψ does not fall and α ≥ 0, ψ(α' − α) ≤ ψ'α' − ψα: their sum up to step t is at most
-ψα ≤ √(T/q)/w. The loss bounds X: 1/ℓ ≤ 1/(1−m) = 1 + X. With Y = d/(2qε), every step t with L_t ≤ ε has
+as α' − α = −(η/q)Pρ. Since ψ does not fall and α ≥ 0, ψ(α' − α) ≤ ψ'α' − ψα: the sum of these terms up to step t is at
+most ψα ≤ √(T/q)/w. The loss bounds X: 1/ℓ ≤ 1/(1−m) = 1 + X. With Y = d/(2qε), every step t with L_t ≤ ε has
 
     t ≥ (Y − (2A + 3κ/2) √Y − T/(T−q)) / κ.
 
-For ε → 0 that is Y/κ = (T−1)/(4ηε), the true number to first order (`one_hot_rate`); the upper bound of
-`one_hot_descent` is 1/(1 − η(5q+2d)/(10q²)) times that, at most 5/3.
+For ε → 0 this bound is Y/κ = (T−1)/(4ηε), the true number to first order (`one_hot_rate`); the upper bound of
+`one_hot_descent` is 1/(1 − η(5q+2d)/(10q²)) times this number, a factor of at most 5/3.
 
 Source: Wang et al. 2024, Theorem 1; its time bound is not known to us; the bounds here are derived here.
 """

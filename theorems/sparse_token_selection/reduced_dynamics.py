@@ -1,4 +1,4 @@
-r"""Lemma 1: from zero, population gradient descent moves on two numbers, α and C.
+r"""Lemma 1: population gradient descent from zero is a recursion of two numbers, α and C.
 
 With one-hot encoding and V(0) = 0, W(0) = 0, every iterate of population gradient descent has
 
@@ -13,7 +13,7 @@ P = q/N (the attention that the selected tokens receive) and S = P + (1−P) w,
 
 The sums over subsets are exact: a token is selected with probability q/T, two given tokens are
 both selected with probability q(q−1)/(T(T−1)), and the first but not the second with q(T−q)/(T(T−1)).
-The blocks that stay zero are kept there by odd Gaussian moments, or multiply x_query = 0.
+The other blocks stay zero because odd Gaussian moments vanish, or because they multiply x_query = 0.
 
 Source: Wang et al. 2024, Lemma 1 (informal); the closed forms are derived here.
 """
@@ -123,7 +123,7 @@ def _loss_of_logits(counts_and_logits: list[tuple[sp.Expr, sp.Expr, bool]]) -> s
     return mu_2 * d / 2 * sum(squares)
 
 
-# One token's logit a is set apart, so that the derivative in it at a = C (or 0) is that of one logit.
+# One token's logit is a separate symbol a: the derivative in a, at a = C or 0, is the derivative in one logit.
 LOSS_IN_SELECTED_LOGIT = _loss_of_logits([(sp.Integer(1), a, True), (q - 1, C, True), (T - q, sp.Integer(0), False)])
 LOSS_IN_OTHER_LOGIT = _loss_of_logits([(q, C, True), (sp.Integer(1), a, False), (T - q - 1, sp.Integer(0), False)])
 slope_selected = sp.Subs(sp.Derivative(LOSS_IN_SELECTED_LOGIT, a), a, C)
@@ -178,7 +178,8 @@ LAW_OF_THE_SUBSET = (
         says="P(j in y, i not in y) = q/T - q(q-1)/(T(T-1)) = q(T-q)/(T(T-1))",
     ),
 )
-"""The chances of one and of two tokens: the T indicators add up to q, and so their products in pairs to q²."""
+"""The probabilities that one and that two given tokens are selected: the T indicators add up to q, and so their
+products in pairs to q²."""
 OF_TWO_SUMS = g_1, g_2, h_1, h_2, x_1, x_2 = sp.symbols("g_1 g_2 h_1 h_2 x_1 x_2", real=True)
 PRODUCT_OF_SUMS = Identity(
     "product_of_sums",

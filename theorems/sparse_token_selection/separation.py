@@ -8,26 +8,26 @@ For the loss ε = σ d/(2q), σ its share of the zero predictor's,
 
 - a fully-connected net needs a first layer of at least n(T) = Td (1 − σ (T−1)/(T−q)) units (`fully_connected_width`):
   at least Td/3 for σ ≤ 1/2 and T ≥ 4q, which is the abstract's Ω̃(Td) with its constant;
-- attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to
-  ε. It depends on T, q and σ alone, and d_e < b(T) + 1 with the closed form b of `loss_floor`. Attending to Z, b is of
-  the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 and σ below 1/96 d_e
-  has to grow like log² T (`dimension_lower_bound`), because the selected logits differ by about √(q/d_e) and are scaled
-  by C, from ½ log T to log T. If q = 2, growth like log T is enough (`two_selected`). Attending to [Z, z_query], d_e
-  grows like q², by the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e),
-  and nothing makes up for that.
+- attention on the set of Lemma 2 needs tokens of d + d_e numbers, with d_e the dimension at which the least loss comes
+  down to ε. This d_e depends on T, q and σ alone, and d_e < b(T) + 1 with the closed form b of `loss_floor`. Attending
+  to Z, b is of the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 and σ
+  below 1/96 d_e has to grow like log² T (`dimension_lower_bound`), because the selected logits differ by about √(q/d_e)
+  and are multiplied by C, which is from ½ log T to log T. If q = 2, growth like log T is enough (`two_selected`).
+  Attending to [Z, z_query], d_e grows like q², by the approximation of `approximate_gain`: the query's own logit, |u|²,
+  fluctuates by √(2q(q−1)/d_e), and nothing makes up for that.
 
 log² (cT)/T falls from cT = e² on, and n(T)/T does not fall. So if d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q, attention is
 narrower at every T ≥ T_0. At q = 3, d = 5, σ = 1/8 this shows that attention is narrower from T = 280 on if it attends
 to Z, and from T = 2070 on if it attends to [Z, z_query]; in the latter case it is wider at T = 200 (911 to 919 numbers
-against 874). The widths themselves cross at smaller T, attending to [Z, z_query] between 211 and 215, as the dimension
-needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of b there.
+against 874). The widths themselves cross at a smaller T, between 211 and 215 when attending to [Z, z_query], because
+the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of b there.
 
 *Exponential growth.* At fixed d and q the nets' width grows like T, and attention's width beyond d at most like log² T.
-So T is at least exponential in the square root of attention's width beyond d; if Õ stands for log T, in attention's
-width itself. In d no growth is exponential: at fixed T both widths are of order d for large d, and their ratio is at
-most T. At σ = 1/8, q = 3, attending to Z, the widths are at most 92 against 218 at T = 50, 148 against 874 at T = 200,
-379 against 21 874 at T = 5000, all with d = 5; at T = 200 the ratio is 5.9 for d = 5, 45 for d = 50 and 170 for
-d = 5000.
+So T is at least exponential in the square root of attention's width beyond d; if Õ stands for log T, it is exponential
+in attention's width itself. In d no growth is exponential: at fixed T both widths are of order d for large d, and their
+ratio is at most T. At σ = 1/8, q = 3, attending to Z, the widths are at most 92 against 218 at T = 50, 148 against 874
+at T = 200, 379 against 21 874 at T = 5000, all with d = 5; at T = 200 the ratio is 5.9 for d = 5, 45 for d = 50 and 170
+for d = 5000.
 
 Source: Wang et al. 2024, [abs]: width Õ(d + q log T) against Ω̃(Td). Constants, and the powers of q, are derived here.
 """

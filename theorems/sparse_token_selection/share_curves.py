@@ -1,8 +1,9 @@
 r"""P and R of attention by sign encodings as functions of C, with two derivatives each, enclosed over intervals.
 
 *Strips.* Given the numbers k of coordinates with each |s| (`means_by_counts`), the attended tokens' logits over C lie
-between −λ and |u|², or λ without the query's token. Let ρ be half of the length of that range. For z = x + iτ, |τ|ρ <
-π/2, the angles of the e^{z v} lie within |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ) N(x): on the strip
+between −λ and |u|² (between −λ and λ without the query's token). Let ρ be half of the length of this range. For
+z = x + iτ, |τ|ρ < π/2, the angles of the e^{z v} lie within |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ) N(x): on
+the strip
 
     |p_i(z)| ≤ p_i(x)/cos(τρ),    p_i(x') ≤ p_i(x) e^{2ρ|x' − x|},
 
@@ -56,7 +57,7 @@ class Jet:
 
 @dataclass(frozen=True)
 class _Curve:
-    """A function on a cell: a polynomial in C less the cell's middle, and bounds on its and two derivatives' errors."""
+    """A function on a cell: a polynomial in C less the cell's middle, with error bounds for it and two derivatives."""
 
     polynomial: arb_poly
     off: tuple[arb, arb, arb]
@@ -141,7 +142,7 @@ class ShareCurves:
         theta = arb(_ANGLE)
         ranges = [arb((count.size + (count.square if model.query else count.size)) / 2) for count in model.counts]
         most = arb((model.q + (model.q**2 if model.query else model.q)) * fmpq(1, 2))
-        # From any point to the nearest node.
+        # The largest distance from a point of the cell to the nearest node.
         gap = h / 4 * _most([2 * (1 - angles[0]), *(one - other for one, other in pairwise(angles))])
         W = 2 * (h / 4) ** n
         slopes = arb(1), 2 / h * n**2, (2 / h) ** 2 * n**2 * (n**2 - 1) / 3

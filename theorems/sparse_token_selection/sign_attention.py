@@ -6,8 +6,9 @@ softmax's denominator and p_i = e^{C v_i}/N,
 
     P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over tokens, the query token not among them).
 
-*Moments.* v_i and |u|² are sums over the D coordinates, which are independent and alike. So for integers a_i ≥ 0 the
-mean of exp(C Σ a_i v_i + h|u|²) is the D-th power of a mean over the q signs ε_i of one coordinate,
+*Moments.* v_i and |u|² are sums over the D coordinates, which are independent and identically distributed. So for
+integers a_i ≥ 0 the mean of exp(C Σ a_i v_i + h|u|²) is the D-th power of a mean over the q signs ε_i of one
+coordinate,
 
     E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i.
 
@@ -17,10 +18,10 @@ the number of terms depends on k alone.
 
 *Bounds.* For any ℓ = ρ v_i + b|u|², p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}. Moments of X
 weighted with w or w² bound the means of these from below (`moment_bounds.reciprocal_powers`), and from above if X has a
-positive lower bound. For ρ = 0 there is one: X ≥ q if b ≤ 1/q, as the geometric mean of e^{C v_i} over y is
+positive lower bound. For ρ = 0 there is such a bound: X ≥ q if b ≤ 1/q, as the geometric mean of e^{C v_i} over y is
 e^{C|u|²/q}, and X ≥ 1 if the query token is attended to and b ≤ 1. The less X varies, the fewer moments are needed. The
-slope of log N in C|u|² is about P/q plus the query token's share, so b is near that. Without the query token, 1 minus
-a lower bound of the share of the tokens that are not selected is another upper bound of P.
+slope of log N in C|u|² is about P/q plus the query token's share, so b is chosen near this value. Without the query
+token, 1 minus a lower bound of the share of the tokens that are not selected is another upper bound of P.
 """
 
 import math
@@ -39,7 +40,8 @@ from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 BITS = 320
-"""Bits of the balls: shares beside the query token's are of order e^{−C(q−1)}, and cancellation costs some 40 bits."""
+"""Precision of the balls, in bits: other shares than the query token's are of order e^{−C(q−1)}; cancellation costs
+about 40."""
 
 Place = Literal["selected", "others"]
 Range = tuple[arb, arb]
@@ -179,7 +181,7 @@ class SignAttention:
                 if others is None or (place == "others" and ahead):
                     others = tables.of("others", weight if place == "others" else None, orders)
             total = arb(0)
-            # The query token is k − j of the k factors.
+            # k − j of the k factors belong to the query token.
             for j in range(k + 1) if self.query else [k]:
                 scale = [f * e**k * y ** (k - j) for f, e, y in zip(first, each, query, strict=True)]
                 total += math.comb(k, j) * self._paired(chosen, others, scale, j)
@@ -282,7 +284,8 @@ def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int 
     """Return the ways to assign `order` factors to tokens, as (a, others, count).
 
     a is the multiplicity of the weighted token, None if there is none. `others` are the positive multiplicities of the
-    other tokens, in descending order. count is the number of sequences of tokens, times the choices of weighted token.
+    other tokens, in descending order. count is the number of sequences of tokens, times the number of choices of the
+    weighted token.
     """
     if not weighted:
         return tuple((None, parts, n) for parts in partitions(order, order) if (n := sequences(parts, tokens)))

@@ -7,8 +7,8 @@ With e_α = 1 − αS and e_C = 1 − αP(1−w),
 At finite C, P and w are positive and P < 1, so a stationary point has e_α = 0, hence α ≠ 0 and
 e_C = 0, hence w = 0: there is none. As C → +∞ the slope in α tends to d(α − 1)/q, so α = 1,
 where L = 0; as C → −∞ (all attention on the other tokens) it tends to dα/(T−q), so α = 0, where
-L = d/(2q). Training from zero has C ≥ 0 and sees only the first. On the way there W keeps the
-direction of I − 11ᵀ/T, whose cosine with W* = diag(0, I_T) is √(1 − 1/T), and V that of V*.
+L = d/(2q). Training from zero has C ≥ 0, so that only the first matters. During training W keeps the direction of
+I − 11ᵀ/T, whose cosine with W* = diag(0, I_T) is √(1 − 1/T), and V keeps the direction of V*.
 
 Source: derived here.
 """

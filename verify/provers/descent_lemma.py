@@ -18,7 +18,7 @@ from verify.language.clause_data import Dynamics
 from verify.language.symbolic_zeros import vanishes
 
 MOST_BOXES = 1000
-"""Most parts of the box, certified or waiting; with more parts the conditions are left undecided."""
+"""Maximum number of parts of the box, certified or waiting; with more parts the conditions are left undecided."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Coordinate:
 class Descent:
     """Proof data: the observable L never increases, because the step is z' = z − D ∇L(z) in a box.
 
-    The box is convex in z, the step maps it into itself, and ‖D^½ ∇²L D^½‖_F ≤ M ≤ 2 on it. Then Taylor's formula along
-    the segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|²(1 − M/2) ≤ L(z).
+    The box is convex in z, the step maps the box into itself, and ‖D^½ ∇²L D^½‖_F ≤ M ≤ 2 on the box. Then Taylor's
+    formula along the segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|²(1 − M/2) ≤ L(z).
 
     Parameters
     ----------
@@ -84,10 +84,10 @@ class Descent:
 class DescentResult:
     """Whether the descent lemma's conditions were certified at an instance.
 
-    If they were not, `why` is the reason. If `decided`, a condition fails at a point of the box: more bits would not
-    help. `boxes` is the number of parts of the box on which the conditions were certified. `cuts` is the bisection in
-    preorder, the lower half first: for each part the index of the side that was cut, or −1 if the conditions hold on
-    the part.
+    If the conditions were not certified, `why` is the reason. If `decided`, a condition fails at a point of the box:
+    more bits would not help. `boxes` is the number of parts of the box on which the conditions were certified. `cuts`
+    is the bisection in preorder, the lower half first: for each part the index of the side that was cut, or −1 if the
+    conditions hold on the part.
     """
 
     holds: bool
@@ -184,7 +184,7 @@ def _cover(program: Callable[..., tuple[Interval, ...]], box: Box, deadline: flo
     limit = 4
 
     def judge(part: Box) -> tuple[bool, bool, float]:
-        """Return whether the conditions hold on all of the part, whether they fail on all of it, and by how much."""
+        """Return whether the conditions hold on all of the part, whether they fail on all of it, and the violation."""
         try:
             *images, norm = program(*part)
         except UndecidedError:

@@ -4,12 +4,12 @@ A logarithm with a rational coefficient is bounded first, by 0 or by its tangent
 tried, the cheap ones first, each with several choices of the relations whose slacks are used:
 
 1. The margin has no negative coefficient.
-2. It has none after one square, times a factor ≥ 0, is subtracted.
-3. It has none after it is multiplied by a power of 1 plus the sum of the slacks.
-4. It has none after several squares are subtracted.
-5. It has none in each of several cases.
+2. The margin minus one square, times a factor ≥ 0, has no negative coefficient.
+3. The margin times a power of 1 plus the sum of the slacks has no negative coefficient.
+4. The margin minus several squares has no negative coefficient.
+5. In each of several cases the margin has no negative coefficient.
 
-Last, a slack with an upper bound b from another relation is written as b/(1 + another slack). That turns the margin's
+Last, a slack with an upper bound b from another relation is written as b/(1 + another slack), which turns the margin's
 coefficients into Bernstein coefficients. A re-check does not search: it checks that the cases are complete and that the
 coefficients have the right sign.
 """
@@ -36,26 +36,26 @@ from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
 
 _MOST_OPERATIONS = 200
-"""Most operations of a margin; of a longer margin only the signs of the coefficients are checked."""
+"""Maximum number of operations of a margin; for a longer margin only the signs of the coefficients are checked."""
 _MOST_EXPANDED = 20_000
-"""Most terms to which a long margin may expand; beyond that no proof is sought, because expanding may take long."""
+"""Maximum number of terms of an expanded long margin; no proof is sought for more, because expanding may take long."""
 _MOST_CHOSEN = 1
-"""Most relations, besides the bounds, whose slacks are used in a margin for which squares and cases are sought."""
+"""Maximum number of relations, besides bounds, whose slacks are used when squares and cases are sought."""
 _MOST_SEARCHED = 4
-"""Most margins for which several squares and cases are sought; margins with the fewest relations come first.
+"""Maximum number of margins for which several squares and cases are sought; those with the fewest relations come first.
 
-The margin as stated may come in addition.
+The margin as stated may be tried in addition.
 """
 _MOST_TERMS = 40
-"""Most terms of a numerator for which squares and cases are sought; the squares have some twenty monomials."""
+"""Maximum number of terms of a numerator when squares and cases are sought; the squares have some twenty monomials."""
 _MOST_VARIABLES = 6
-"""Most variables of a numerator for which squares and cases are sought: a split is tried for each pair of variables."""
+"""Maximum number of variables of a numerator when squares and cases are sought: splits are tried for all pairs."""
 _MOST_BOUNDED = 2
-"""Most slacks that are written in terms of their upper bounds, one after another."""
+"""Maximum number of slacks that are written in terms of their upper bounds, one after another."""
 _BOUND = 1000
-"""Work that writing one slack in terms of its bound counts as."""
+"""Work counted for writing one slack in terms of its bound."""
 _SQUARES = 3000
-"""Work that a semidefinite program counts as: the budget of 12 000 allows at most three."""
+"""Work counted for a semidefinite program: the budget of 12 000 allows at most three programs."""
 _LOGARITHM = sp.Dummy(real=True)
 
 
@@ -102,7 +102,7 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
 
 
 def _has_unsigned_part(margin: Margin, sides: sp.Tuple) -> bool:
-    """Whether a symbol of the sides, in slacks, may be negative, though it may cancel in the margin.
+    """Whether a symbol of the sides, in slacks, may be negative, even if the symbol cancels in the margin.
 
     The re-checker reads the sides, and would reject a proof of their difference.
     """
@@ -116,7 +116,7 @@ def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | Non
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
             return {"kind": "squares", **margin.data(), "squares": [square]}
-    # Some forms of proof need a homogeneous margin. Bounds other than 0 spoil that: try the margin as stated, too.
+    # Some forms of proof need a homogeneous margin. Shifts by bounds other than 0 destroy this: try the unshifted one.
     few = [*few[:_MOST_SEARCHED], *(margin.unshifted for margin in few[:1] if any(margin.bounds.values()))]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
@@ -154,7 +154,7 @@ def _most_terms(expression: sp.Basic) -> int:
 
 
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
-    """Return a proof that bounds each logarithm by log u ≥ 0, for u ≥ 1, or by log u ≤ u − 1; None if there is none.
+    """Return a proof that bounds each logarithm by log u ≥ 0, for u ≥ 1, or by log u ≤ u − 1; None if not found.
 
     Each logarithm has to occur linearly, with a rational coefficient, and in no sum, product or recursion.
     """
@@ -185,7 +185,7 @@ def _stated(margin: Margin, tree: Proof) -> Proof:
 
 
 def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, Proof] | None:
-    """Return the margin with all bounds that are used, and a tree of cases; None if none is found.
+    """Return the margin with all bounds that are used, and a tree of cases; None if no tree is found.
 
     At most `depth` slacks are written in terms of their upper bounds.
     """
@@ -212,7 +212,7 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
 def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
     """Return a positive multiple of the margin's numerator with integer coefficients.
 
-    None if the margin has no `parts`, or if its numerator is too long or has an irrational coefficient.
+    Return None if the margin has no `parts`, or if its numerator is too long or has an irrational coefficient.
     """
     if margin.parts is None:
         return None
@@ -290,7 +290,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
 def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """Yield factors and roots of squares that a polynomial may contain.
 
-    They are the polynomial's own square factors and, for each symbol, its completed square.
+    The candidates are the polynomial's own square factors and, for each symbol, its completed square.
     """
     if len(polynomial.terms()) > _MOST_TERMS:
         return

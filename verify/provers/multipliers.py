@@ -47,7 +47,7 @@ class Multipliers:
         object.__setattr__(self, "of", dict(self.of))
 
     def prove(self, relation: Any, statement: Statement, *, hypotheses: bool) -> Proof:
-        """Return the proof of a relation for all parameters. Raises TheoremError, which says why there is none."""
+        """Return the proof of a relation for all parameters. Raises TheoremError, with the reason, if none is found."""
         # Imported here because it loads SciPy.
         from verify.provers.deduction.account.multiplied import multiplied_proof
 

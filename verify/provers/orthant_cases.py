@@ -1,7 +1,7 @@
-"""Polynomials with integer coefficients on an orthant, shown there by cases to be nowhere negative.
+"""Proofs by cases that a polynomial with integer coefficients is nowhere negative on an orthant.
 
-A polynomial is a mapping {powers: coefficient}. Its variables are ≥ 0, some of them > 0. If it has negative
-coefficients, it is multiplied by powers of 1 plus the sum of the variables (Pólya), or the orthant is split. A split
+A polynomial is a mapping {powers: coefficient}. Its variables are ≥ 0, some of them > 0. A polynomial with negative
+coefficients is multiplied by powers of 1 plus the sum of the variables (Pólya), or the orthant is split. A split
 compares a variable x with t, which is a number or a multiple of another variable: either x = t/(1 + s) with s > 0, or
 x = t + s with s ≥ 0. If x may be 0, x = 0 is a case of its own. For x = t/(1 + s) the coefficients in s are Bernstein
 coefficients. Splits go through points at which the polynomial is smallest relative to the size of its terms. The work
@@ -23,19 +23,19 @@ Powers = tuple[int, ...]
 Name: TypeAlias = str | int
 """The name of a variable in a certificate."""
 _MOST_POWER = 6
-"""Highest power of 1 plus the sum of the variables: higher powers have many terms, and near a zero none is enough."""
+"""Highest power of 1 plus the sum of the variables: a higher power has many terms, and near a zero no power helps."""
 _MOST_DEPTH = 5
-"""Most splits nested in one another: with three splits tried at each place, a sixth level makes 3^6 sequences."""
+"""Maximum depth of nested splits: with three splits tried at each place, a sixth level makes 3^6 sequences."""
 _MOST_TRIED = 3
-"""Most splits tried at a place; those with the fewest negative terms come first."""
+"""Maximum number of splits tried at a place; splits with the fewest negative terms come first."""
 _POINTS = 200
 """Number of random points among which the smallest values of a polynomial are sought."""
 _STARTS = 3
-"""Number of the lowest of these points, from which Newton's method goes on: there may be several zeros."""
+"""Number of points, those with the lowest values, at which Newton's method starts: there may be several zeros."""
 _NEWTON = 30
-"""Maximum number of Newton steps: if there is no minimum, they drift on."""
+"""Maximum number of Newton steps: if there is no minimum, the steps do not converge."""
 _MINIMA = 300
-"""Work that a search for minima counts as, in addition to the work at the points."""
+"""Work counted for a search for minima, in addition to the work at the points."""
 _ZERO = 1e-9
 """A number below this may be a rounding error: if ln(positive/negative terms) < −1e-9, the polynomial is negative."""
 _NEAR = 1e-4
@@ -45,9 +45,9 @@ _FAR = 12.0
 _STILL = 1e-15
 """The search ends when a Newton step changes every value by less than this."""
 _ZERO_DENOMINATORS = (1, 4, 30, 1000)
-"""Bounds, in turn, of the denominators to which a zero's coordinates are rounded."""
+"""Largest denominators, tried in turn, of the rounded coordinates of a zero."""
 _CUT_DENOMINATORS = (1, 2, 3, 5, 10, 100, 10**6)
-"""Bounds, in turn, of the denominator of the number at which a variable is split: long ones make long coefficients."""
+"""Largest denominators, tried in turn, of the number at which a variable is split: they make coefficients longer."""
 
 
 class Spent(Exception):  # noqa: N818
@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Orthant:
-    """A polynomial, to be shown > 0 if `strict`, else ≥ 0; for each variable its name, and whether it is > 0."""
+    """A polynomial that is to be shown > 0 if `strict`, else ≥ 0, with each variable's name and whether it is > 0."""
 
     terms: Mapping[Powers, int]
     names: tuple[Name, ...]
@@ -85,7 +85,7 @@ class Orthant:
         return not self.strict or any(not any(powers[i] for i in ends) for powers in self.terms)
 
     def multiplied(self) -> Proof | None:
-        """Return the leaf with the least power of 1 plus the sum of the variables that shows the sign, or None."""
+        """Return a leaf that shows the sign by the least possible power of 1 plus the sum of the variables, or None."""
         times, unit = self, (0,) * len(self.names)
         factor = {unit: 1} | {(*unit[:i], 1, *unit[i + 1 :]): 1 for i in range(len(unit))}
         for power in range(_MOST_POWER + 1):
@@ -97,7 +97,7 @@ class Orthant:
         return None
 
     def tree(self, depth: int = _MOST_DEPTH) -> Proof | None:
-        """Return cases, as a certificate states them, that show the sign; None if none are found.
+        """Return a tree of cases that shows the sign, as a certificate states it; None if no tree is found.
 
         Raises Spent if the budget of work is used up.
         """
@@ -116,9 +116,9 @@ class Orthant:
         return next((tree for split in ranked if (tree := split.tree(depth - 1)) is not None), None)
 
     def may_be_shown(self) -> bool:
-        """Whether there are negative coefficients, but not of the lexicographically first or last term.
+        """Whether some coefficient is negative, but not that of the lexicographically first or last term.
 
-        Each of these terms is larger than all others together somewhere.
+        Each of these two terms exceeds the sum of all others in size at some point.
         """
         if min(self.terms.values(), default=0) >= 0:
             # Either the sign is shown already, or the polynomial is 0 where all variables that may be 0 are 0.
@@ -128,10 +128,10 @@ class Orthant:
     def minima(self) -> list[tuple[float, tuple[float, ...]]]:
         """Return approximate local minima of ln(P/N), the smallest first, each with the variables there.
 
-        P is the sum of the polynomial's positive terms, −N that of its negative terms. Newton's steps end once a value
-        below 0 is seen.
+        P is the sum of the polynomial's positive terms, and −N is the sum of its negative terms. The Newton steps end
+        once a value below 0 is seen.
         """
-        # Imported here: NumPy takes longer to load than most inequalities, which do not need it, take to prove.
+        # Imported here because most inequalities do not need NumPy, and their proof takes less time than its import.
         import numpy as np
 
         self.work.spend(_MINIMA + _POINTS * len(self.terms) // 20)
@@ -164,7 +164,7 @@ class Orthant:
         return sorted(zip(value(points).tolist(), found, strict=True), key=lambda pair: pair[0])
 
     def zero(self, near: tuple[float, ...]) -> tuple[Fraction, ...] | None:
-        """Return the first zero among roundings of a point to the _ZERO_DENOMINATORS; None if there is none."""
+        """Return the first zero among the roundings of a point by _ZERO_DENOMINATORS; None if no rounding is a zero."""
         for most in _ZERO_DENOMINATORS:
             point = tuple(Fraction(x).limit_denominator(most) for x in near)
             if not self.value_at(point):
@@ -189,7 +189,7 @@ class Orthant:
         return sum((c * monomial(point, powers) for powers, c in self.terms.items()), Fraction(0))
 
     def _splits(self, point: Sequence[float | Fraction], *, exact: bool) -> "Iterator[_Split]":
-        """Yield splits through a point, each comparing a variable with a number or with a multiple of another."""
+        """Yield splits through a point; a split compares a variable with a number or a multiple of another variable."""
         mixed = [i for i in range(len(self.names)) if point[i] and any(c < 0 and p[i] for p, c in self.terms.items())]
         fixed = self._fixed()
         for i in mixed:
@@ -200,7 +200,7 @@ class Orthant:
                     yield self._split(i, j, _simple(point[i] / point[j], exact=exact))
 
     def _fixed(self) -> list[bool]:
-        """Return for each variable whether scalings that multiply all terms by one factor leave it unchanged."""
+        """Return, for each variable, whether scalings that multiply all terms by one factor leave it unchanged."""
         import numpy as np
 
         powers = np.array(list(self.terms), dtype=float)
@@ -217,7 +217,7 @@ class Orthant:
         return _Split(self.names[i], cut, None if j is None else self.names[j], zero, below, above)
 
     def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
-        """Return the orthant with other terms, over their content; `positive` is for variable i, if that is given."""
+        """Return the orthant with new terms, over their content; `positive` says whether variable i, if any, is > 0."""
         self.work.spend(len(terms))
         content = gcd(*terms.values()) or 1
         signs = tuple(positive if k == i else was for k, was in enumerate(self.positive))
@@ -226,9 +226,9 @@ class Orthant:
 
 @dataclass(frozen=True)
 class _Split:
-    """The goals in the cases of a split: a variable below or above `cut`, or `cut` times the variable `times`.
+    """The goals in the cases of a split: a variable is below or above t, where t is `cut` or `cut` times `times`.
 
-    `zero` is the goal at 0, None if the variable is > 0.
+    `times` is another variable. `zero` is the goal for the variable equal to 0; None if the variable is > 0.
     """
 
     name: Name
@@ -244,7 +244,7 @@ class _Split:
         return sum(count / max(1, size) + count / 1000 for count, size in negative)
 
     def tree(self, depth: int) -> Proof | None:
-        """Return the cases with their proofs; None if one of them is not shown."""
+        """Return the cases with their proofs; None if a case is not shown."""
         tree: Proof = {"slack": self.name, "at": str(self.cut), "times": self.times}
         for side, part in (("below", self.below), ("above", self.above)):
             tree[side] = part.tree(depth)
@@ -272,7 +272,7 @@ def monomial(point: Sequence[Fraction], powers: Powers) -> Fraction:
 
 
 def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
-    """Return the number itself if it is exact, else a close one with a small denominator; 1 if none is close."""
+    """Return the number itself if it is exact, else a close rational with a small denominator; 1 if none is close."""
     if exact:
         return Fraction(value)
     top = Fraction(float(value))
@@ -290,7 +290,7 @@ def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Po
 
 
 def _on_side(terms: Mapping[Powers, int], i: int, j: int | None, cut: Fraction, *, below: bool) -> dict[Powers, int]:
-    """Return a polynomial with t/(1 + s), if `below`, or t + s put in for the i-th variable.
+    """Return a polynomial with the i-th variable replaced by t/(1 + s), if `below`, or by t + s.
 
     t is the cut, or the cut times the j-th variable. The result is multiplied by powers of 1 + s and of the cut's
     denominator, so that it is a polynomial with integer coefficients.

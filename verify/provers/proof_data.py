@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Proof: TypeAlias = dict[str, Any]
 """A proof, or a part of one, as a certificate states it."""
 _EXTRA_BITS = 64
-"""Number of extra bits with which a re-check works, so that its own rounding errors matter little."""
+"""Number of extra bits in a re-check, so that its own rounding errors matter little."""
 _EVERY = 3
-"""Every third of a run's checkpoints is stated."""
+"""A certificate states every third checkpoint of a run."""
 _INFLATION = 4
-"""The k-th stated checkpoint's radius is multiplied by this to the power k: a re-check rounds in another order."""
+"""The radius of the k-th stated checkpoint is multiplied by 4^k, because a re-check rounds in another order."""
 
 
 def number(value: Fraction | int) -> str:
@@ -58,7 +58,7 @@ def _ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
 
 
 def _widened(enclosure: Enclosure) -> list[str]:
-    """Return the ends, each moved outwards by the width, but by at most half the smaller distance of an end to 0."""
+    """Return the ends, moved outwards by the width, or by half the distance of the nearer end to 0 if that is less."""
     low, high = _ends(enclosure)
     room = min(high - low, min(abs(low), abs(high)) / 2)
     return [number(low - room), number(high + room)]
@@ -76,9 +76,10 @@ def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure,
 
 
 def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> Proof:
-    """Return the proof of an identity: the divisors' factors with a shown sign, and the domain relation each one needs.
+    """Return the proof of an identity: the divisors' factors with a shown sign, and the domain relation of each factor.
 
-    `factors` maps each factor to the place of that relation, −1 if none is needed, None if no sign is shown.
+    `factors` maps each factor to the place of the relation that shows its sign, −1 if none is needed, or None if no
+    sign is shown.
     """
     shown = ((to_data(factor), shift) for factor, shift in factors.items() if shift is not None)
     listed = [{"factor": factor, "shift": None if shift == -1 else shift} for factor, shift in shown]
@@ -91,12 +92,12 @@ def passage_proof(passage: "Passage") -> Proof:
 
 
 def early_proof(passage: "Passage") -> Proof:
-    """Return the proof that a level is met at a step, whatever comes before."""
+    """Return the proof that a level is met at a step, whether or not it is met before."""
     return {"kind": "early", "at": passage.step, **_run(passage)}
 
 
 def tube_proof(horizon: "Horizon") -> Proof:
-    """Return the proof that a level is first met within some range of steps, by a tube that the run enters before."""
+    """Return the proof that a level is first met within a range of steps, by a tube that the run enters before."""
     ends = ((n.slow, *chain.from_iterable(zip(n.lower, n.upper, strict=True))) for n in horizon.nodes)
     return {
         "kind": "tube",
@@ -118,7 +119,7 @@ def above_proof(passage: "Passage | None", last: int) -> Proof:
 
 
 def excess_proof(passage: "Passage", above_at: int, bits: int) -> Proof:
-    """Return the proof that the observable meets one level, and is above another one at that or a later step."""
+    """Return the proof that the observable meets one level, and is above another level at the same or a later step."""
     run = {"bits": bits + _EXTRA_BITS, "checkpoints": []}
     return {"kind": "excess", "reached_at": passage.step, "above_at": above_at, **run}
 
@@ -205,7 +206,7 @@ def empty_box_proof(kind: str, bits: int) -> Proof:
 
 def _run(passage: "Passage") -> Proof:
     checkpoints = [
-        # A re-check goes on from the wider ball, so that each has to be wider than the one before.
+        # A re-check goes on from the wider ball, so each ball has to be wider than the ball before.
         [step, [_ball(x, passage.bits, _INFLATION ** (place + 1)) for x in state]]
         for place, (step, state) in enumerate(passage.checkpoints[::_EVERY])
     ]

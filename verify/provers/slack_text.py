@@ -2,10 +2,10 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false
-"""A proof in slacks as a person would write it: the slacks, then the margin with no negative coefficient in them.
+"""A proof in slacks as a person would write it: the slacks, then the margin in slacks, without negative coefficients.
 
-A symbol whose lower bound is 0 is its own slack. Each line `margin = …` is an equation that holds where the lines above
-it say what the symbols are.
+A symbol whose lower bound is 0 is its own slack. Each line `margin = …` is an equation in the symbols that the lines
+above define.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from verify.provers.deduction.account.styles import marked
 from verify.provers.proof_data import Proof, rational
 
 KINDS = ("constant", "positive", "squares", "cases", "logarithms")
-"""The kinds of proof that have such lines."""
+"""The kinds of proof in slacks."""
 _MEANS = {
     "constant": "The margin is the same for all parameters, and positive in a ball.",
     "positive": "In slacks, which are >= 0, the margin has no negative coefficient.",
@@ -36,7 +36,7 @@ _INDENT = "  "
 _MOST_OPERATIONS = 200
 """Maximum number of operations of a margin that is written out in slacks: a longer one may have thousands of terms."""
 _MOST_TERMS = 30
-"""Maximum number of terms of a sum that is written out where no explanation is asked for."""
+"""Maximum number of terms of a sum that is written out when no explanation is asked for."""
 _DIGITS = 10
 
 
@@ -58,7 +58,7 @@ def slack_lines(proof: Proof, relation: Any, statement: Statement, *, explain: b
 
 
 def _by_logarithms(proof: Proof, margin: Any, statement: Statement, *, explain: bool) -> Iterator[str]:
-    """Yield the bound of each logarithm, and then the lines of the margin in which these bounds are put in."""
+    """Yield the bound of each logarithm, then the lines of the margin with these bounds substituted."""
     for entry in proof["logarithms"]:
         logarithm = next(each for each in margin.atoms(sp.log) if to_data(each.args[0]) == entry["of"])
         argument, value = logarithm.args[0], sp.Dummy()
@@ -98,7 +98,7 @@ def _leaves(tree: Proof) -> int:
 
 
 def _fresh(statement: Statement, margin: Any) -> Iterator[str]:
-    """Return names for slacks that are no names of the statement."""
+    """Return names for slacks that the statement does not use."""
     names = {symbol.name for symbol in (*statement.symbols(), *margin.free_symbols)}
     return (name for name in (f"s_{i}" for i in count(1)) if name not in names)
 
@@ -130,9 +130,9 @@ class _Slacks:
     steps: tuple[Mapping[Any, Any], ...] = ()
 
     def over(self, places: Sequence[int], bounds: Mapping[str, str]) -> tuple["_Slacks", list[str]]:
-        """Return the margin in the slacks of some relations, then of some parameters' bounds; and the lines for these.
+        """Return the margin in the slacks of some relations and of some parameters' bounds, and the lines for them.
 
-        A symbol that is >= 0, or > 0, stays as its own slack.
+        A symbol that is >= 0, or > 0, is its own slack.
         """
         slacks, lines = self, list[str]()
         for i, place in enumerate(places):
@@ -191,7 +191,7 @@ class _Slacks:
             yield from _inside(self.extended(tree["slack"], new, step).told(tree[key]))
 
     def _ending(self, leaf: Proof) -> str:
-        """Return the line of a margin, or a multiple of it, that is squares times factors plus a rest."""
+        """Return the line that writes a margin, or a multiple of it, as squares times factors plus a rest."""
         left, squares, times = self.margin, list[str](), sp.S.One
         for square in leaf["squares"]:
             factor, root = from_data(square["factor"]), from_data(square["root"])
@@ -206,9 +206,9 @@ class _Slacks:
         return f"({marked(times)})*({' - '.join([self.goal, *squares])}) = {rest}"
 
     def _summed(self, expression: Any, *, alone: bool = False) -> str:
-        """Return a quotient without negative coefficients; "" for 0, if it does not stand alone.
+        """Return the text of a quotient without negative coefficients; "" for 0 unless it stands `alone`.
 
-        Parentheses are left out if it stands alone.
+        A sum has parentheses unless it stands alone.
         """
         above, below = sp.fraction(sp.together(expression))
         symbols = sorted(above.free_symbols | below.free_symbols, key=str) or [sp.Dummy()]

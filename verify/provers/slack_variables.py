@@ -1,4 +1,4 @@
-"""Margins in slacks: an inequality's symbols are replaced by the slacks of the relations and bounds that are used.
+"""Margins in slacks: the symbols of an inequality are replaced by the slacks of relations and bounds.
 
 Relations of the domain and hypotheses with a symbol x on one side are used first. For x ≥ a, x becomes a + s; for
 x ≤ b with x > 0, x becomes b/(1 + s). Then every parameter with a lower bound becomes its bound plus a slack. All
@@ -22,7 +22,7 @@ from verify.provers.proof_data import number
 Bound: TypeAlias = Fraction | int
 
 _MOST_RELATIONS = 3
-"""Most relations used one after the other, in every order: three of n relations make n (n − 1) (n − 2) margins."""
+"""Maximum number of relations used in a margin, in every order: three of n relations make n (n − 1) (n − 2) margins."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Margin:
         return expression
 
     def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Mapping[sp.Symbol, sp.Expr]) -> "Margin":
-        """Return the margin with a slack replaced by a value; `new` has the meaning of the new slack in it, if any."""
+        """Return the margin with a slack replaced by a value; `new` has the meaning of a new slack in the value."""
         steps, meaning = (*self.steps, {slack: value}), {**self.meaning, **new}
         names = {**self.names, **dict.fromkeys(new, self.name(slack))}
         left, bounded = self.expression.subs(slack, value), self.is_bounded or bool(new)
@@ -150,10 +150,10 @@ class Margin:
 
 
 def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
-    """Yield the margin in slacks: those of some relations, then those of the lower bounds of all its parameters.
+    """Yield the margin in the slacks of some relations, and then of the lower bounds of all its parameters.
 
     A relation is used if one side is a symbol of the margin; `known` are the relations that may be used. The margin
-    without any of them comes first, then the margins with one, and so on.
+    without any relation comes first, then the margins with one relation, and so on.
     """
     usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
     for count in range(min(_MOST_RELATIONS, len(usable)) + 1):

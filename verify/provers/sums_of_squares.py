@@ -1,10 +1,10 @@
-"""Sums of squares in a polynomial: the remainder after they are subtracted has no negative coefficient.
+"""Sums of squares in a polynomial: after their subtraction, the remainder has no negative coefficient.
 
-Each square is that of a combination of monomials, times a weight ≥ 0. On an orthant the weights are products of
-distinct variables; otherwise they are given, such as hypotheses. The coefficients of the squares make up positive
+A combination of monomials is squared and multiplied by a weight ≥ 0. On an orthant the weights are products of distinct
+variables; otherwise the weights are given, for example by hypotheses. The coefficients of the squares make up positive
 semidefinite matrices. At a zero of the polynomial each square times its weight is 0, which makes the matrices smaller.
 The terms of the remainder must be 0 there, too; these linear equations are solved exactly. Newton steps in floats find
-an interior point, with a large least eigenvalue. It is rounded to rationals, and decomposed exactly.
+an interior point, with a large least eigenvalue. The matrices are rounded to rationals, and decomposed exactly.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,28 +20,28 @@ from verify.provers.orthant_cases import Powers
 from verify.provers.zeros import Terms, Zeros, value_of
 
 _MOST_MONOMIALS = 20
-"""Most rows of all matrices together: the numbers of the exact decomposition grow with each row."""
+"""Maximum number of rows of all matrices together: the numbers of the exact decomposition grow with each row."""
 _MOST_UNKNOWN = 90
-"""Most entries of all matrices together: a Newton step solves for as many unknowns."""
+"""Maximum number of entries of all matrices together: a Newton step solves for as many unknowns."""
 _SEVERAL = 2
 """Factor on the two bounds above if weights are given."""
 _MOST_CANDIDATES = 600
-"""Most candidates, pairs of a weight and a monomial, before any monomial is left out."""
+"""Maximum number of candidates (pairs of a weight and a monomial) before any monomial is left out."""
 _STEPS = 40
 """Maximum number of Newton steps: they multiply the weight of the least eigenvalue by up to 1.6^40 ≈ 10^8."""
 _GROWTH = 1.6
-"""Factor of that weight from step to step: small enough for one step to follow the central path."""
+"""Growth factor of this weight from step to step: small enough for one step to follow the central path."""
 _ENOUGH = 0.02
-"""The search ends at a least eigenvalue above this: it leaves room for rounding. The largest coefficient is 1."""
+"""The search ends when the least eigenvalue exceeds this, enough for rounding; the largest coefficient is 1."""
 _ZERO_LENGTH = 1e-6
 """The search ends when a step has to be shortened to this share of its length."""
 _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
-"""Denominators to which the numerical point is rounded, in turn: proofs by hand have small ones."""
+"""Denominators, tried in turn, for rounding the numerical point: proofs by hand have small denominators."""
 
 
 @dataclass(frozen=True)
 class Square:
-    """A factor times a weight times the square of the polynomial `root`; `place` is that of the weight in its list."""
+    """A factor times a weight times the square of the polynomial `root`; `place` is the weight's place in its list."""
 
     factor: Fraction
     weight: Terms
@@ -50,11 +50,11 @@ class Square:
 
 
 Blocks = list[tuple[Terms, int, list[Powers]]]
-"""Each weight, its place, and the monomials whose combinations are squared and multiplied by it."""
+"""For each weight: the weight, its place, and the monomials whose squared combinations it multiplies."""
 
 
 def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return squares that leave no negative coefficient when they are subtracted, or None if none are found.
+    """Return squares whose subtraction leaves no negative coefficient; None if no squares are found.
 
     `zeros` are points of the orthant at which the polynomial is 0.
     """
@@ -87,7 +87,7 @@ def squares_with(
     even: Sequence[bool],
     multiples: Sequence[Terms] = (),
 ) -> list[Square] | None:
-    """Return squares times weights ≥ 0 that leave no negative coefficient, or None if none are found.
+    """Return squares times weights ≥ 0 whose subtraction leaves no negative coefficient; None if not found.
 
     At the zeros the polynomial is 0 and no weight is negative. The remainder has no odd power of a `real` variable. The
     polynomial and the weights are even functions of the `even` variables; a square then combines only monomials whose
@@ -140,7 +140,7 @@ def _squares(
 
 
 def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) -> Blocks:
-    """Return for each weight the monomials z for which z² times the weight fits the polynomial's degrees."""
+    """Return, for each weight, the monomials z for which z² times the weight fits the polynomial's degrees."""
     tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
     least, most = (end(map(sum, terms)) for end in (min, max))
     blocks: Blocks = []
@@ -160,7 +160,7 @@ def _is_large(blocks: Blocks, several: int = 1) -> bool:
 
 
 def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks, first_unsigned: int) -> Blocks:
-    """Leave out monomials, and blocks, that cannot be of use; none from `first_unsigned` on, of multiples of equations.
+    """Leave out useless monomials and blocks; all blocks from `first_unsigned` on, for equations, are kept.
 
     A mixed product is a product of two monomials of a block and a term of its weight; the two are different if the
     weight has only one term. For such a weight, a monomial is left out if its square times the weight is neither a
@@ -199,7 +199,7 @@ def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Zeros) -> list
 def _solved(
     rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction], count: int
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    """Return a solution of linear equations in `count` unknowns, and a basis of their kernel; None if insoluble."""
+    """Return a solution of linear equations in `count` unknowns, and a basis of the kernel; None without a solution."""
     entries = [flint_rational(x) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
     reduced, rank = fmpq_mat(len(rows), count + 1, entries).rref()
     table = [[exact_fraction(reduced[i, k]) for k in range(count + 1)] for i in range(rank)]
@@ -224,7 +224,7 @@ class _Gram:
 
     Their entries are `first` plus any combination of `kernel`. `taken` has for each entry the terms that it subtracts.
     In the remainder, coefficients of terms in `free` may be positive; the others are 0, by the equations. The blocks
-    with a place from `first_unsigned` on are of multiples of equations: their only entry has any sign.
+    with a place from `first_unsigned` on belong to multiples of equations: their only entry has any sign.
     """
 
     terms: Terms
@@ -245,7 +245,7 @@ class _Gram:
         real: Sequence[bool],
         first_unsigned: int,
     ) -> "_Gram | None":
-        """Return the matrices of some blocks; None if there are none, or the equations have no solution."""
+        """Return the matrices of some blocks; None if there are no blocks, or the equations have no solution."""
         entries, taken = [], []
         for b, (weight, _, basis) in enumerate(blocks):
             for i, k in combinations_with_replacement(range(len(basis)), 2):

@@ -26,7 +26,7 @@ _WIDER = 2
 class Tube:
     """Proof data: which variable of a recursion is slow, and how to write its observable.
 
-    The tube itself is found, and certified, by the engine.
+    The engine finds and certifies the tube itself.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Tube:
         The slow variable of the state.
     observable
         An expression equal to the recursion's observable; the width of the enclosures depends on its form. A small
-        observable is best written as a sum of small terms of one sign. None for the recursion's own.
+        observable is best written as a sum of small terms of one sign. None stands for the recursion's own form.
 
     Examples
     --------
@@ -56,8 +56,8 @@ class Tube:
 def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
     """Return the symbols with fixed values, and two programs of the slow variable and the others.
 
-    The first gives the moves of the others, the move of the slow variable, and the observable. The second gives their
-    derivatives, row by row, then these outputs themselves, and the observable as the recursion states it.
+    The first gives the moves of the others, the move of the slow variable, and the observable. The second gives the
+    derivatives of these outputs, row by row, then the outputs, and the observable as the recursion states it.
     """
     if tube.slow not in dynamics.state:
         raise TheoremError(f"{tube.slow}: is not in the recursion's state")
@@ -92,7 +92,7 @@ class Cell:
     own: list[Pair]
 
     def keeps(self, slopes: Sequence[Pair]) -> bool:
-        """Whether a step from this cell stays between the edges if they go on with the given slopes."""
+        """Whether a step from this cell stays between the edges if the edges go on with the given slopes."""
         return all(
             f_low - low * d_low >= 0
             and f_high - high * d_high <= 0
@@ -122,7 +122,7 @@ class Builder:
         self.sign = 1
 
     def enclose(self, first: Node, second: Node) -> Cell | None:
-        """Return the enclosures of the cell between two nodes; None if one is unbounded."""
+        """Return the enclosures of the cell between two nodes; None if an enclosure is unbounded."""
         number, n = self.arithmetic.number, self.others
         c, e = number(first.slow), number(second.slow)
         middle, cell, width = (c + e) / 2, c.union(e), e - c

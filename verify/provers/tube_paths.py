@@ -28,17 +28,17 @@ _FIRST_STEPS = 64
 _FEWEST_STEPS = 2
 """A cell that is no longer than this many steps of the recursion is not tried."""
 _GROWTH = 1.5
-"""A cell is longer than the one before it by this factor at most."""
+"""Maximum ratio of the length of a cell to the length of the cell before."""
 _FASTER = 1.02
-"""After a cell was shortened, the largest growth factor is 1; it grows by this factor from cell to cell."""
+"""After a cell was shortened, the largest growth factor is 1; then it is multiplied by this number in each cell."""
 _DIGITS = 8
-"""Binary digits of a cell's length: a certificate states the nodes exactly."""
+"""Number of binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
 """Relative variation of D along a cell, in the cells with most steps."""
 _LOOSEST = 32
 """In other cells both variations may be larger by √(all steps / steps so far), but at most by this factor."""
 _MOST_GUESSED = 3000
-"""Most cells of an estimate: a path that has not met the level by then is taken never to meet it."""
+"""Maximum number of cells of an estimate: a path that has not met the level by then is assumed never to meet it."""
 _SHARP = 16
 """A cell in which the level may be met is shorter than the others by up to this factor."""
 
@@ -54,7 +54,7 @@ class Node:
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A point of the path: its state (slow, others), its moves, and the distances of the edges from it.
+    """A point of the path: its state (slow, others), its moves, and its distances from the edges.
 
     `moves` has the moves of the other variables, the move of the slow variable, and the observable. `rows` has the
     derivatives of each of these in the state. For each other variable `rooms` has the half-width of the tube, `units`
@@ -130,7 +130,7 @@ class Path:
         return _node(self.sign * behind, self.current)
 
     def ahead(self, last: Node) -> Node | None:
-        """Return the next node at the current length; None if that is only a few steps long, or no point is found."""
+        """Return the next node at the current length; None if the length is only a few steps, or no point is found."""
         if not self.length > _FEWEST_STEPS * self.current.pace:
             return None
         slow = last.slow + self.sign * self.length
@@ -163,7 +163,7 @@ class Path:
         return self._point([slow.mid(), *others], self.current, step) if all(x.is_finite() for x in others) else None
 
     def shorten(self) -> None:
-        """Try a shorter cell; the cells after it grow less for a while."""
+        """Try a shorter cell; the next cells grow less for a while."""
         self.length, self.growth = self.length / 2, 1.0
 
     def back(self, point: PathPoint, length: Fraction) -> None:
@@ -172,7 +172,7 @@ class Path:
         self.length, self.growth = length / 2, 1.0
 
     def sharpen(self) -> None:
-        """Go on in short cells of equal length, because the level is met within a few of the usual length."""
+        """Go on in short cells of equal length, because the level is met within a few cells of the usual length."""
         if not self.sharp:
             self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.current.pace)
 
@@ -193,7 +193,7 @@ class Path:
 
 
 def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
-    """Return an estimate, by long cells, of the steps until the observable is at a level; 0 if it seems never to be."""
+    """Return an estimate, by long cells, of the number of steps to a level; 0 if the level seems never to be met."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):

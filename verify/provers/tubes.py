@@ -2,14 +2,14 @@
 
 The slow variable C moves in one direction, by D = C' − C in a step. The other variables α lie between edges l(C) and
 h(C) that are linear on the cells c_0, c_1, … of a grid. A step keeps α above l if, for the slopes s of l in the cell
-and in the next one,
+and in the next cell,
 
     α' − α − s D ≥ 0 on the edge    and    ∂(α' − s D)/∂α ≥ 0 all over the cell.
 
-The reason is that D is no longer than the next cell: then l(C') = l(C) + s D for an s between these two slopes. For h
-the first sign is reversed. Let |D| be in [lo, hi], lo > 0. Let a run enter a cell of length b at distance u from the
-cell's start, and the next cell at distance v from that cell's start. Then it makes N steps in the first of these cells,
-with N lo ≤ b − u + v ≤ N hi. The moves of C and α are enclosed by mean-value forms.
+The reason is that |D| is at most the length of the next cell: then l(C') = l(C) + s D for an s between these two
+slopes. For h the first inequality is reversed. Let |D| be in [lo, hi], lo > 0. Let a run enter a cell of length b at
+distance u from the cell's start, and the next cell at distance v from the next cell's start. Then the run makes N steps
+in the first cell, with N lo ≤ b − u + v ≤ N hi. The moves of C and α are enclosed by mean-value forms.
 """
 
 import math
@@ -42,7 +42,7 @@ _CELLS_BETWEEN_LOOKS = 64
 _MOST_UNDECIDED = 500
 """Largest number of cells on which it is undecided whether the level is met; with more, the enclosure is too wide."""
 _TRIES = 3
-"""If a cell fails at more lengths than this, each half the one before, the cell before it is removed."""
+"""If a cell fails at more lengths than this, each half the previous length, the cell before it is removed."""
 _LOOSE = "the observable is not enclosed well enough"
 
 
@@ -50,8 +50,8 @@ _LOOSE = "the observable is not enclosed well enough"
 class Horizon:
     """A tube that a run enters at step `start.step`; `steps` encloses the first passage of the level.
 
-    On the first `above` cells the observable is above the level; on the last one it is at or below the level. On that
-    cell and on those in between it is at least `lowest`.
+    On the first `above` cells the observable is above the level; on the last cell it is at or below the level. On the
+    last cell and on the cells in between, the observable is at least `lowest`.
     """
 
     start: Passage
@@ -79,7 +79,7 @@ def enclose_passage(
     deadline: float,
     progress: Progress | None = None,
 ) -> Passage | Horizon | None:
-    """Return the first passage of a level or, if it takes too many steps, a tube that encloses it; None for neither.
+    """Return the first passage of a level or, if it takes too many steps, a tube that encloses it; or None.
 
     A tube begins at the step up to which the run was followed; by then the slow variable must determine the others.
     After Ctrl-C the followed part of the run is returned. The deadline is a time of `time.monotonic()`.
@@ -138,7 +138,7 @@ def certify_tube(
 
 @dataclass
 class _Construction:
-    """A tube under construction: nodes, the points of the path that they are at, and the cells between them.
+    """A tube under construction: nodes, the point of the path at each node, and the cells between the nodes.
 
     The observable is above the level on the first `above` cells. `undecided` counts the cells on which this is
     undecided, and `tries` the lengths at which the next cell failed.
@@ -153,7 +153,7 @@ class _Construction:
     tries: int = 0
 
     def fault(self, cell: Cell | None, node: Node, *, landed: bool) -> str:
-        """Return the reason why a cell cannot be the next one, "" if it can."""
+        """Return the reason why a cell cannot be the next cell of the tube; "" if it can."""
         if cell is None:
             return "the recursion is not enclosed"
         last = self.cells[-1] if self.cells else None
@@ -170,13 +170,13 @@ class _Construction:
         return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a step may leave the tube within a cell"
 
     def extend(self, cell: Cell, node: Node) -> None:
-        """Add a cell that can be the next one, and the node at its end."""
+        """Add a cell to the tube, and the node at the cell's end."""
         self.cells.append(cell)
         self.nodes.append(node)
         self.tries = 0
 
     def go_on(self) -> None:
-        """Go on from the end of the last cell, on which the observable is above the level, or this is undecided."""
+        """Go on from the end of the last cell, on which the observable is not certified to be at or below the level."""
         self.above += not self.undecided
         self.path.go_on()
         self.points.append(self.path.current)
@@ -196,7 +196,7 @@ class _Construction:
     def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
         """Return bounds on the step of the first passage.
 
-        The lower bound is one for leaving the first `above` cells, the upper bound one for entering the last cell.
+        The lower bound is for the step that leaves the first `above` cells, the upper bound for entering the last cell.
         """
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)

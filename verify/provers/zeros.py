@@ -1,9 +1,9 @@
-"""Zeros of a nonnegative polynomial: if it is a sum of squares, each of the squares vanishes at all of them.
+"""Zeros of a nonnegative polynomial: if the polynomial is a sum of squares, each square vanishes at all zeros.
 
 Zeros are sought in floats, as minima on spheres; the polynomial is divided by its largest coefficient. Coordinates need
-not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. If these
-are among the zeros that are found, the echelon form of the values of monomials is rational, and the floats are rounded
-to it. A wrong zero leaves too few squares, but makes no wrong proof.
+not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. If the
+conjugates are among the zeros that are found, the echelon form of the values of monomials is rational, and the floats
+are rounded to it. A wrong zero leaves too few squares, but makes no wrong proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ from verify.provers.orthant_cases import Powers, monomial
 _STARTS = 40
 """Number of points from which minima are sought."""
 _CONSTRAINED = 12
-"""Number of points from which minima where equations hold are sought."""
+"""Number of points from which minima under the constraint of equations are sought."""
 _FLAT = 1e-9
-"""A value below this counts as 0 where equations hold: they hold up to rounding only."""
+"""A value below this counts as 0 where equations hold, because the equations hold only up to rounding."""
 _STEPS = 60
-"""Most Newton steps from a point: near a zero each of the last ones doubles the digits."""
+"""Maximum number of Newton steps from a point: near a zero each of the last steps doubles the number of digits."""
 _STILL = 1e-16
 """The search ends when a step changes no value by more than this."""
 _ZERO = 1e-11
@@ -33,7 +33,7 @@ _NEGATIVE = 1e-7
 _SMALL = 1e-5
 """A zero's coordinate, or the value of a monomial or a weight at a zero, counts as 0 below this."""
 _RANK = 1e-4
-"""A singular value below this share of the largest one counts as 0."""
+"""A singular value below this share of the largest singular value counts as 0."""
 _MOST_DENOMINATOR = 64
 """Largest denominator of an entry of an echelon form."""
 _NEAR = 1e-5
@@ -177,7 +177,7 @@ def zeros_on(terms: Terms, equations: Sequence[Terms], weights: Sequence[Terms],
 
 
 def _groups(powers: "np.ndarray") -> list[list[int]]:
-    """Return the smallest disjoint groups of variables in each of which the polynomial is homogeneous."""
+    """Return the smallest disjoint groups of variables so that the polynomial is homogeneous in each group."""
     left, groups = [i for i in range(powers.shape[1]) if powers[:, i].any()], list[list[int]]()
     for size in range(1, len(left) + 1):
         for group in combinations(left, size):

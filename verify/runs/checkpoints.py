@@ -116,7 +116,7 @@ def alike(state: object, like: object) -> bool:
 
 
 def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
-    """Whether a training at `step` can have kept `count` readings, which it takes at the ascending `steps`."""
+    """Whether a training at `step` can have kept `count` readings, taken at the ascending `steps`."""
     return 0 <= step <= steps[-1] and sum(s < step for s in steps) <= count <= sum(s <= step for s in steps)
 
 
@@ -124,7 +124,7 @@ def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
 def alone(file: Path | None) -> Iterator[None]:
     """Lock a checkpoint, so that no two processes continue it. Raises InputError if another process has locked it.
 
-    The lock is SQLite's, of a file beside the checkpoint; the system releases it however a process ends.
+    The lock is an SQLite lock on a file beside the checkpoint; the system releases the lock however a process ends.
     """
     if file is None:
         yield
@@ -137,7 +137,7 @@ def alone(file: Path | None) -> Iterator[None]:
         raise InputError("checkpoint", file, f"cannot be written: {error}") from error
     with contextlib.closing(connection):
         try:
-            # Nothing is written: a journal would only be left behind.
+            # Nothing is written, so a journal would only be left behind.
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
@@ -169,7 +169,7 @@ def _read(file: Path) -> tuple[dict[str, object], float]:
 
 
 def _write(file: Path, parts: Mapping[str, object], seconds: float) -> None:
-    """Write a checkpoint; whenever the process ends, its file has the former one or the new one, whole."""
+    """Write a checkpoint so that, whenever the process ends, the file has the whole old or the whole new checkpoint."""
     import torch
 
     try:

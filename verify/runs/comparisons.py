@@ -28,7 +28,7 @@ class ComparisonResult:
     instances
         Number of distinct instances.
     device, seed
-        The device on which it ran, and the seed of its random numbers.
+        The device of the comparison, and the seed of the random numbers.
     seconds
         Duration of the comparison, in seconds.
 
@@ -65,7 +65,8 @@ class Comparison:
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices
-        The devices on which it can run. If another is asked for, it runs on the first of these, and the result says so.
+        The devices on which the comparison can run. If another device is asked for, it runs on the first of these, and
+        the result says so.
 
     Raises
     ------
@@ -106,7 +107,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Theory for an experiment's curves, to be drawn over them.
+    """Theory's prediction for an experiment's curves, drawn over the curves.
 
     Parameters
     ----------

@@ -26,11 +26,11 @@ Theory = TypeVar("Theory")
 QUICK = 10
 """Number of instances that a crossing's test draws in a quick run: a training takes seconds."""
 FULL = 200
-"""The same under `--full`."""
+"""Number of instances that a crossing's test draws under `--full`."""
 LOOKED_THROUGH = 8 * QUICK
 """Maximum number of instances that are drawn to find one that shows a planted error."""
 APART = 1_000_003
-"""The seed of a run of draws is larger by this for each instance drawn before it, so that no two runs share one."""
+"""The seed of a run of draws is larger by this for each instance drawn before it: no two runs share a seed."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Crossing(Generic[Theory, Drawn]):
     subject
         The object of the paper: the name of its row in the ledger's table.
     theorem
-        Id of the theorem that the closed form is part of, and in whose file it is derived.
+        Id of the theorem that has the closed form; the theorem's file has the derivation.
     exact
         Id of the test or comparison that checks the closed form without training.
     instances
@@ -54,7 +54,7 @@ class Crossing(Generic[Theory, Drawn]):
     theory
         The closed form, as `held` takes it.
     planted
-        Wrong closed forms by label; a drawn instance has to refute each of them.
+        Wrong closed forms by label; each of them has to be refuted by a drawn instance.
     sizes
         Names of the instances' integers whose ranges are shown.
 
@@ -87,8 +87,8 @@ class Crossing(Generic[Theory, Drawn]):
     def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:
         """Return the verdict on a planted error, refuted by the first drawn instance that shows it.
 
-        Hypothesis draws many instances that resemble the ones before them, so that all of one run may be without the
-        part that is wrong. The instances are therefore drawn in runs of at most QUICK, each with a seed of its own.
+        Hypothesis draws many instances that resemble earlier instances, so no instance of a run may show the error. The
+        instances are therefore drawn in runs of at most QUICK, each with its own seed.
         """
         wrong = self.planted[label]
         begun = 0
@@ -119,7 +119,7 @@ def in_full() -> bool:
     >>> verify.in_full()
     False
     """
-    # Hypothesis is heavy, and imported by the functions that use it.
+    # Hypothesis is slow to load: only the functions that use it import it.
     from hypothesis import settings
 
     return settings.get_current_profile_name() == "full"

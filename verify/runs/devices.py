@@ -14,7 +14,7 @@ def device_named(asked: str) -> str:
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
     needs("device", asked, "torch")
-    # PyTorch is heavy; a wrong word is refused without it.
+    # PyTorch is slow to load: a wrong word is refused before.
     import torch
 
     if asked == "cuda" and not torch.cuda.is_available():

@@ -28,7 +28,7 @@ from verify.shown import Panelled, Shown
 _FEWEST = 2
 """Minimum number of values of a varied setting: one value makes no curve."""
 _LARGEST = sys.float_info.max
-"""Largest number of a setting: it is simulated in float64."""
+"""Largest number of a setting, because settings are simulated in float64."""
 _TAKEN = ("seed", "device", "full")
 """Options of the command line that are no settings."""
 _OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
@@ -44,9 +44,9 @@ class Setting:
     Parameters
     ----------
     parameter
-        Its name, domain and meaning.
+        The setting's name, domain and meaning.
     quick, full
-        Its value in a quick run, and the paper's own.
+        The value in a quick run, and the paper's value.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class ExperimentResult(Panelled, Shown):
     theory
         Theory's predictions of the curves, by name.
     from_store
-        Whether it was measured in an earlier run.
+        Whether the result comes from the store.
     interrupted
         Whether Ctrl-C ended the run; the varied setting then has only the values that were measured.
 
@@ -190,7 +190,7 @@ class Experiment:
                 raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
     def varied(self, given: Mapping[str, object]) -> str | None:
-        """Return the name of the setting with several values `v1,v2,…`, or None. Raises InputError for two of them."""
+        """Return the name of the setting with several values `v1,v2,…`, or None. Raises InputError for two such."""
         lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
         several = [name for name, value in given.items() if isinstance(value, str) and "," in value]
         first, *more = [name for name in several if name not in lists] or [None]
@@ -210,7 +210,7 @@ class Experiment:
         announce: Callable[[float], None] | None = None,
         **settings: object,
     ) -> ExperimentResult:
-        """Measure, or return the result that a store has of the same run; a new result is stored.
+        """Measure, or return the stored result of the same run; a new result is stored.
 
         With a store, a long run that was left unfinished is continued. `tell(done, total)` is called with the progress,
         and `announce(seconds)`, before the run begins, with the expected time. Raises InputError for an unknown
@@ -252,7 +252,7 @@ class Experiment:
     def _served(
         self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:
-        """Return a stored result, if this run would have written the same; else raise InputError."""
+        """Return a stored result if this run would have written the same object; else raise InputError."""
         why = f"holds a result of {self.id} that cannot be read"
         try:
             result = self._result(_measured(kept), chosen, seed, device, kept["seconds"])
@@ -322,8 +322,8 @@ class Experiment:
 
         Each measurement, and the last point of each curve of a run, becomes a curve. `jobs` processes of this machine,
         or the workers of a Dask scheduler, measure one value each at a time; other options are as in `run`. After
-        Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if none was measured, and
-        InputError as `run` does and for values that are not two or more, all different.
+        Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if no value was
+        measured, and InputError as `run` does and for values that are not two or more, all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -367,7 +367,7 @@ class Experiment:
         tell: Callable[[int, int], None] | None,
         **run: Any,
     ) -> tuple[ExperimentResult, bool]:
-        """Run at one of several values of a setting, in this process; the progress is that of all values."""
+        """Run at one of several values of a setting, in this process; the progress counts all values."""
         of_all = None if tell is None else lambda done, total: tell(place * total + done, count * total)
         return self.run(tell=of_all, **run, **given), False
 
@@ -398,7 +398,7 @@ class Experiment:
         return found, interrupted
 
     def run_of(self, code: str, /, **options: Any) -> ExperimentResult:
-        """Run, if the code here has this version. Raises InputError if it has another one, and as `run` does."""
+        """Run, if the code here has the version `code`. Raises InputError for another version, and as `run` does."""
         if self._code != code:
             raise InputError(self.id, "", "a worker has another version of the experiment or of lemmascope")
         return self.run(**options)
@@ -454,7 +454,7 @@ def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) 
 
 
 def _module_of(measure: Callable[..., object]) -> str:
-    """Return the module of a callable, for a partial one that of its function; "" without one."""
+    """Return the module of a callable, or of the function in a partial; "" if there is no module."""
     while isinstance(measure, partial):
         measure = measure.func
     return getattr(measure, "__module__", None) or ""
@@ -463,9 +463,9 @@ def _module_of(measure: Callable[..., object]) -> str:
 def run_elsewhere(
     reference: str, code: str, store: Path | None, options: Mapping[str, Any]
 ) -> tuple[ExperimentResult, bool]:
-    """Run an experiment in another process, which loads it by itself and gets no Ctrl-C.
+    """Run an experiment in another process, which loads the experiment itself and gets no Ctrl-C.
 
-    Raises InputError if the other process has another version of it.
+    Raises InputError if the other process has another version of the experiment.
     """
     return load_experiment(reference).run_of(code, store=store and Store(store), **options), False
 

@@ -102,13 +102,13 @@ class Store:
         return self.read_many([key]).get(key)
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
-        """Store a result, whole or not at all; of two for one key the first is kept. Raises as `write_many`."""
+        """Store a result, whole or not at all; a result already stored for the key is kept. Raises as `write_many`."""
         self.write_many(name, [(key, body)])
 
     def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
         """Return the results that are stored for some keys, by key; the keys have the same code, seed and device.
 
-        Raises InputError for a result that is not a JSON object; with `damaged`, it is returned as an empty object.
+        Raises InputError for a result that is not a JSON object; if `damaged`, such a result counts as an empty object.
         """
         assert len({key[1:] for key in keys}) <= 1, "keys of one code, seed and device"
         by_digest = {key.digest: key for key in keys}
@@ -136,7 +136,7 @@ class Store:
         raise self._unreadable(why)
 
     def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
-        """Store results in one transaction, all or none; of two for a key the first is kept, the last with `replace`.
+        """Store results in one transaction; of two results for a key the first is kept, with `replace` the last.
 
         Raises InputError if the file cannot be written, and ValueError for NaN and infinity.
         """
@@ -147,7 +147,7 @@ class Store:
             connection.execute("COMMIT")
 
     def read_block(self, key: Key) -> tuple[bytes, bytes] | None:
-        """Return the header and the bytes of a key's block, as they are in the file; None without one."""
+        """Return the header and the bytes of a key's block, as they are in the file; None without a block."""
         asked = (
             "SELECT CAST(header AS BLOB), data FROM blocks WHERE digest = ? AND code = ? AND seed = ? AND device = ?"
         )
@@ -155,7 +155,7 @@ class Store:
             return connection.execute(asked, _columns(key)).fetchone()
 
     def write_block(self, key: Key, name: str, header: str, data: bytes, *, replace: bool = False) -> None:
-        """Store a block, whole or not at all; of two for one key the first is kept, the last with `replace`."""
+        """Store a block, whole or not at all; of two blocks for a key the first is kept, with `replace` the last."""
         values = "(digest, code, seed, device, name, header, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
         with self._opened() as connection:
             way = "REPLACE" if replace else "IGNORE"
@@ -197,7 +197,7 @@ class Store:
 
     @staticmethod
     def _write_ahead(connection: sqlite3.Connection) -> None:
-        """Set the mode in which readers do not wait for a writer; retry, as SQLite does not, if others use the file."""
+        """Set the mode in which readers do not wait for a writer; if others use the file, retry, as SQLite does not."""
         for _ in range(100):
             try:
                 connection.execute("PRAGMA journal_mode = WAL")

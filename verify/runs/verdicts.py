@@ -208,7 +208,8 @@ def agreement(
 def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     """Return the worst outcome of some named verdicts on one instance, with the first such verdict's name and detail.
 
-    The verdicts are read one by one, and none after a refuted one. If all hold, the name and detail are the last's.
+    The verdicts are read one by one up to the first refuted one. If all hold, the name and detail are those of the last
+    verdict.
 
     Parameters
     ----------
@@ -293,7 +294,7 @@ def over_drawn(
     """Compare at instances that a Hypothesis strategy draws.
 
     Unless an instance is refuted, the verdict is inconclusive if fewer than `examples` instances could be drawn, or if
-    one of them is inconclusive. Draws should be cheap; work belongs in `compare`.
+    the verdict on an instance is inconclusive. Draws should be cheap; work belongs in `compare`.
 
     Parameters
     ----------

@@ -70,15 +70,15 @@ def explore(
         The others are random draws. The numerical search evaluates about 100 points for each of the `max_examples`
         instances, or 20 if a clause is about a recursion. In addition, `max_examples` instances, at most 300, polish
         the nearest miss of each clause, and as many simplify it. Verdicts that float64 cannot give take at most as long
-        again, within `seconds`. A search is repeatable unless the time left something undecided, or ended the search or
-        its numerical part, which has a quarter of the time; `stopped` is "seconds" if the time ended either.
+        as the search, within `seconds`. The numerical part has a quarter of the time. A search is repeatable unless the
+        time left something undecided or ended a part; `stopped` is "seconds" if the time ended the search or this part.
     seed
         Seed of the draws.
     keep
         Whether a counterexample is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
         Whether instances are also tried before and after the draws, and a quarter of the draws are near the nearest
-        misses. Without guidance, its gain can be measured.
+        misses. A search without guidance measures the gain of guidance.
     jobs, scheduler
         Number of local processes that look at instances, or the address of a Dask scheduler whose workers do. The
         instances and the result do not depend on it.
@@ -204,7 +204,7 @@ def _evaluate(state: Search, labels: Sequence[str]) -> None:
 
 
 def _counted(state: Search) -> list[Tried]:
-    """Return the instances that `max_examples` limits, and the refuted one even if it was met after them."""
+    """Return the instances that `max_examples` limits, and the refuted instance even if it was met after them."""
     tried = list(state.tried.values())
     counted = tried if state.limited is None else tried[: state.limited]
     first = state.refuted
@@ -248,7 +248,7 @@ def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp:
 
 
 class _EnoughError(Exception):
-    """The numerical search has had its part of the time."""
+    """The numerical search has used its part of the time."""
 
 
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
@@ -292,7 +292,7 @@ def _confirms(state: Search, suspected: Iterable[Suspect], *, last: bool) -> boo
 
 
 def _reconsiders(state: Search) -> bool:
-    """Whether a clause is refuted at an instance at which it seemed to fail and little time did not decide it."""
+    """Whether a clause is refuted at an instance at which it seemed to fail and was left undecided in a short time."""
     doubtful = [(each.instance, label) for each in state.tried.values() for label in sorted(each.doubtful)]
     return any(state.takes(instance, state.confirm(label, instance)) for instance, label in doubtful)
 

@@ -129,7 +129,7 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
 
 @dataclass(frozen=True)
 class _Region:
-    """The region along a parameter in which every claim is shown, and the theorems that show it; or why it is empty."""
+    """The region along a parameter in which all claims are shown, with the theorems used, or why it is empty."""
 
     ranges: Ranges = ()
     established: Established | None = None
@@ -184,8 +184,8 @@ class _Beyond:
     def _ray(self, parameter: Parameter) -> Ray | None:
         """Return the ray outwards from the hypothesis's end along a parameter; None if no end is found exactly.
 
-        Of several ends, the one nearest to the parameter's given value, or to 0 without one, is taken. Raises
-        UndecidedError.
+        Of several ends, the end nearest to the parameter's given value is taken, or the end nearest to 0 if no value is
+        given. Raises UndecidedError.
         """
         relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
         others = self._others(parameter)

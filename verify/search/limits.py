@@ -44,7 +44,7 @@ class ExploreLimits:
     quick_orders: int = 24
     # Number of random walks in which the dead ends of an order are counted.
     trials: int = 40
-    # Maximum number of walks for one instance in general position; the first without a dead end gives it.
+    # Maximum number of walks for one instance in general position; the first walk without a dead end gives it.
     walks: int = 5
     # Maximum number of entries of a list that is drawn.
     longest: int = 5
@@ -58,7 +58,7 @@ class ExploreLimits:
 
     # Maximum number of instances tried to simplify one; each takes a float64 evaluation of the clause.
     simpler: int = 300
-    # The same if margins mislead; each instance takes a decision in rigorous arithmetic.
+    # Maximum number of these instances if margins mislead; each takes a decision in rigorous arithmetic.
     confirmed: int = 60
     # Relative distances within which the simplest number near a value is tried, the largest first; and the distance of
     # a small step.
@@ -91,8 +91,8 @@ class ExploreLimits:
     # Margin given to a clause that seemed to fail and then held or stayed undecided: large, so that it does not steer
     # the search.
     rounded: float = 1
-    # Maximum number of rigorous decisions of clauses with a limit that have no value in float64, as where the limit
-    # degenerates.
+    # Maximum number of rigorous decisions of clauses with a limit that have no value in float64, for example because
+    # the limit degenerates.
     degenerate: int = 40
     # Number of instances that are timed before any is sent to other processes; least seconds of work that are sent;
     # seconds of work in one message; and the maximum number of instances in it.
@@ -121,10 +121,10 @@ class NecessityLimits:
 
     # Distances past the hypothesis's end, relative to the end, of the values tried from the example.
     past: tuple[Fraction, ...] = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
-    # Number of values tried past the hypothesis's end, each twice as far as the one before.
+    # Number of values tried past the hypothesis's end, each twice as far as the previous value.
     doublings: int = 24
-    # Maximum number of values tried towards the end of a domain, each half as far from it as the one before, with the
-    # end.
+    # Maximum number of values tried towards the end of a domain, each half as far from the end as the previous value;
+    # the end is included.
     closing: int = 5
 
     # Maximum number of bisections between the hypothesis's end and the violation: two integers are less than 2^61

@@ -85,7 +85,7 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
 
 
 def _evaluated(statement: Statement) -> Statement:
-    """Return the statement that claims all clauses except those in words, the steps too: each is to be refuted."""
+    """Return the statement with all clauses that are not in words as claims: steps are to be refuted, too."""
     said = in_words(statement)
     return statement.alone(*(clause for clause in statement.clauses if clause.label not in said))
 

@@ -59,7 +59,7 @@ class Need(Shown):
     status, why
         needed, redundant or undecided; the reason in words, with the effort of a search that found no violation.
     varied
-        Whether it can be left out: a relation can, a structural hypothesis only if a parameter varies it.
+        Whether the hypothesis can be left out: a relation can, a structural hypothesis only if a parameter varies it.
     clause, witness, slack
         The clause that is refuted, the instance, and the hypothesis's slack there.
     thresholds, relaxed
@@ -189,8 +189,8 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except OutOfTimeError as error:
         label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
-        # After a violation, the rest of the time is spent on approaching the hypothesis. An argument leaves little for
-        # the search, whose certified violation would count for more than prose.
+        # After a violation, the rest of the time is spent on approaching the hypothesis. After an argument, a short
+        # search follows, because a certified violation would count for more than prose.
         argued = argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1))
         left = max(deadline - time.monotonic(), 1.0)
         left = left if argued is None else min(left, NECESSITY.beside_argument)

@@ -53,7 +53,7 @@ class ByWord:
 class Plan:
     """Parameters in the order in which they are drawn, with the bounds on each.
 
-    Parameters with a default come last and take it; `completed` returns an instance with the defaults of missing ones.
+    Parameters with a default come last and take the default; `completed` adds the missing defaults to an instance.
     """
 
     parameters: tuple[Parameter, ...]
@@ -66,7 +66,7 @@ class Plan:
         return parameter.default is not None and parameter.name not in self.given
 
     def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
-        """Return the admissible values of a parameter at those drawn before it, as a union of intervals.
+        """Return the admissible values of a parameter, given the values drawn before, as a union of intervals.
 
         For a list, these are the admissible values of each entry.
         """
@@ -212,7 +212,7 @@ class Plan:
         return {**drawn, name: number(parameter, parts)} if parts else None
 
     def _against(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Relational | None:
-        """Return a relation that alone excludes a parameter's drawn value, or all values; else its last, if any."""
+        """Return a relation that alone excludes a parameter's drawn value, or all values; else the last relation."""
         if self.defaulted(parameter) and parameter.name not in drawn:
             return None
         bounds = self.bounds[parameter.name]
@@ -278,7 +278,7 @@ def _drawn_step(furthest: int, source: random.Random, *, bounded: bool) -> int:
 
 
 def _beside(number: Value, source: random.Random) -> int | Fraction:
-    """Return a number itself, or moved by a fraction of itself, an integer by at least 1."""
+    """Return a number unchanged, or moved by a fraction of its size; an integer is moved by at least 1."""
     assert isinstance(number, int | Fraction)
     part = number * Fraction(source.choice((0, 0, 1, -1)), 2 ** source.randint(0, EXPLORE.halvings))
     if isinstance(number, Fraction):
@@ -298,9 +298,9 @@ def plan(
     tick: Callable[[], None] = lambda: None,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
-    """Return the plan in whose order the fewest random walks meet an empty range; NoInstanceError if all walks do.
+    """Return the plan whose order has the fewest random walks with an empty range. Raises NoInstanceError if all have.
 
-    Given parameters come first, then words; parameters with a default come last, and `completed` fills them in.
+    Given parameters come first, then words; parameters with a default come last, and `completed` adds the defaults.
     `tick` is called now and then, and may raise to end the work.
     """
     fixed, free, last = _grouped(parameters, given)
@@ -340,7 +340,7 @@ def quick_plan(
 
 
 def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
-    """Yield all orders; if they are too many, in turn with orders that have parameters without a lower bound last.
+    """Yield all orders; if there are too many, alternate with orders that end with parameters without a lower bound.
 
     A relation mostly leaves its last parameter a value if that parameter has no lower bound.
     """
@@ -373,7 +373,7 @@ def _bounded(
     given: Mapping[str, Value],
     known: dict[tuple[str, frozenset[str]], tuple[Solvable | ByWord, ...]],
 ) -> Plan:
-    """Return the plan of one order; `known` caches the bounds on a parameter by the set of those before it."""
+    """Return the plan of one order; `known` caches the bounds on a parameter by the set of earlier ones."""
     bounds: dict[str, tuple[Solvable | ByWord, ...]] = {}
     before: frozenset[str] = frozenset()
     names = frozenset(parameter.name for parameter in order)
@@ -462,7 +462,7 @@ def _general_value(admissible: Range, source: random.Random) -> Fraction:
 
 
 def _apart(admissible: Range, step: int) -> int:
-    """Return the integer `step` away from the one nearest to 0, or the last integer of the range on that side."""
+    """Return the integer `step` away from the integer nearest to 0, or the last integer of the range on that side."""
     start, up, down = _room(admissible)
     return start + min(step, up) if up >= down else start - min(step, down)
 

@@ -60,7 +60,7 @@ class ProveResult(Result):
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
     told
-        The proof of each clause that is proved by a kind with lines: its lines, each as text and in LaTeX.
+        The lines of the proof of each clause whose kind of proof has lines, each as text and in LaTeX.
     explained
         Whether the lines of `told` explain every inference.
     reasons
@@ -115,14 +115,14 @@ class ProveResult(Result):
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
-        """The proof of each clause that is proved by a kind with lines, line by line, as text."""
+        """The lines, as text, of the proof of each clause whose kind of proof has lines."""
         return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
 
     @property
     def stopped(self) -> str:
         """The cause of the end: `refuted`, `proved`, `seconds`, `work`, `tried` or `open`.
 
-        `tried`: each search for a deduction ended without one or was refused. `open`: there was no such search.
+        `tried`: each search for a deduction ended without a proof or was refused. `open`: there was no such search.
         """
         if self.counterexample is not None:
             return "refuted"
@@ -223,9 +223,9 @@ def prove(
 ) -> ProveResult:
     """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
 
-    Proofs are looked for at the theorem's example. Of the example they use only the values of the word parameters. The
-    rest of the time is spent on a search for a counterexample to the claims that are neither proved nor formal. The
-    search is short if no claim is open. `kernel` is a proof assistant's verdict, by default the one on record.
+    Proofs are looked for at the theorem's example, but use only its values of the word parameters. The rest of the time
+    is spent on a search for a counterexample to the claims that are neither proved nor formal. The search is short if
+    no claim is open. `kernel` is a proof assistant's verdict, by default the verdict on record.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def prove(
 
 
 def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple[Theorem, bool]:
-    """Return a theorem without the evaluations that show nothing, and whether there are any.
+    """Return a theorem without the evaluations that show nothing, and whether there are such evaluations.
 
     An evaluation that was tried shows nothing if its claim stands at no instance, or if the evaluation does not refute
     the claim's wrong variant at the example.
@@ -327,7 +327,7 @@ def _reasons(
 
 
 def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the proof of each clause that is proved by a kind with lines: its lines, each as text and in LaTeX."""
+    """Return the lines of the proof of each clause whose kind of proof has lines, each as text and in LaTeX."""
     from verify.provers.deduction.text import lines_of
     from verify.provers.slack_text import KINDS
     from verify.rechecker.kinds.deductions import RULES

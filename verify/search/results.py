@@ -36,9 +36,9 @@ class ExploreResult(Result):
 
     An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin that exceeds a
     running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1 or 0,
-    because the first refutation ends a search. `without_value` counts the examples at which a clause has no value, and
-    `undecided` the others. `not_reached` counts the undecided examples without a rigorous answer when the time for
-    verdicts was over. The headline of a search without a counterexample counts only clean examples.
+    because the first refutation ends a search. `without_value` counts the examples at which a clause has no value,
+    and `undecided` the remaining examples. `not_reached` counts the undecided examples without a rigorous answer when
+    the time for verdicts was over. The headline of a search without a counterexample counts only clean examples.
 
     `settled` lists the steps that are not searched because the certificate in the theorem's package proves them. If a
     hypothesis is dropped, no step is searched and none is listed. `in_words` lists the claims in words; if all claims

@@ -151,7 +151,7 @@ class Approach:
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None
         self.inside: Instance | None = None
-        """An instance that refutes the clause although the hypothesis holds: the clause fails with it as well."""
+        """An instance that refutes the clause although the hypothesis holds: the clause fails under the hypothesis."""
 
     def run(self, seed: int) -> None:
         """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far are kept."""
@@ -410,8 +410,9 @@ def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequ
 class Attempts:
     """The values at which a search has looked for a violation so far, and the reason why it ended.
 
-    `verified` are the values with certified claims, and `trusts` the trusts of those. The reason is `failing`, the
-    other hypotheses that fail, or `refused`, an error; `ended` says that all values were tried up to the domain's end.
+    `verified` are the values with certified claims, and `trusts` the trusts of these claims. The reason is `failing`,
+    the other hypotheses that fail, or `refused`, an error; `ended` says that all values were tried up to the domain's
+    end.
     """
 
     values: list[Fraction | int] = field(default_factory=list)

@@ -60,7 +60,7 @@ def test_a_claim_in_words_that_nothing_evaluates_is_stated():
     clauses, for_all = established(made, {"square": ()})
     assert (clauses["claim"].standing, for_all.text()) == (ForAll.STATED, "stated")
     assert (for_all.why, for_all.standing.is_shown) == ("nothing evaluates claim", False)
-    # A claim that another inference derives from it is stated too.
+    # The standing of a claim that is derived from this claim is "stated" too.
     claims = (CLAIM, OTHER)
     both = replace(theorem(*SOUND, inference("cube", "claim"), claims=claims), evaluations={})
     assert established(both, {"square": ()})[0]["cube"].standing is ForAll.STATED

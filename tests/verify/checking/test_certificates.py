@@ -111,7 +111,7 @@ UNDECIDED = sp.log(x) + sp.log(y) - sp.log(4)
 
 @pytest.mark.parametrize("relation", [sp.Le(UNDECIDED, 0), sp.Lt(UNDECIDED, 0), sp.Eq(UNDECIDED, 0)])
 def test_a_hypothesis_that_is_not_decided_leaves_no_certificate(make_theorem, relation):
-    # log 2 + log 2 − log 4 is 0, which no ball shows.
+    # log 2 + log 2 − log 4 is 0, but no ball shows this equality.
     parameters = (Parameter("x", "rational", "x", above=0), Parameter("y", "rational", "y"))
     theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=parameters, hypotheses=(Hypothesis("h", relation),))
     result = verify.check(theorem, x=2, y=2)

@@ -51,7 +51,7 @@ def test_out_of_scope_the_clauses_are_evaluated_all_the_same(make_theorem, bound
     result = check(make_theorem(Inequality("c", sp.Lt(x, bound)), hypotheses=(SMALL,)), {"x": 5})
     assert (result.outcome, result.in_scope, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, False, claim)
     assert result.clauses[0].margin == bound - 5
-    # Nothing refutes the theorem there: the witness belongs to the clause alone.
+    # Out of scope the theorem has no witness; the witness belongs to the clause alone.
     assert result.witness is None and dict(result.clauses[0].witness) == ({"x": 5} if bound == 3 else {})
     assert result.detail == "small: x < 2 does not hold"
 
@@ -159,7 +159,7 @@ def test_digits_are_from_1_to_1000(make_theorem):
 
 
 POSITIVE = sp.Symbol("z", positive=True)
-# For a state that is assumed to be positive nothing is deduced, so the run is followed until the time is over.
+# No fact is deduced about a state that is assumed to be positive, so the run is followed until the time is over.
 STUCK = Dynamics((POSITIVE,), (sp.Integer(1),), (POSITIVE,), POSITIVE)
 
 
@@ -167,7 +167,7 @@ def test_the_time_is_kept(clock, make_theorem):
     started = clock.now
     result = check(make_theorem(Reaches("r", STUCK, x)), {"x": "1/2"}, seconds=0.2)
     assert result.outcome is Outcome.INCONCLUSIVE and not result.interrupted
-    # The run may take four fifths of the budget, and leaves the rest for what follows.
+    # The run may take four fifths of the budget; the rest is left for the later steps of the check.
     assert 0.16 <= result.seconds <= clock.now - started < 0.2
 
 

@@ -365,7 +365,7 @@ SOURCES = sorted(path for path in ENGINE.rglob("*.py") if "rechecker" not in pat
 def test_nothing_goes_around_the_one_way(path):
     found = around(path.read_text(encoding="utf-8"))
     allowed = {"checking/decide.py": found, "search/verdicts/decision.py": ["evidence=", "rechecked="]}
-    # A sweep counts its rows by their evidence, and the rows that it computed again.
+    # A sweep counts its rows by their evidence, and counts the rows that it computed again.
     allowed["runs/sweeps/sweep.py"] = ["evidence=", "rechecked="]
     assert [what for what in found if what not in allowed.get(path.relative_to(ENGINE).as_posix(), ())] == []
 

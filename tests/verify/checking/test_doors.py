@@ -1,4 +1,4 @@
-"""Doors: the modules behind a door, their allowed imports, their digest, and that no other module is run."""
+"""Doors: the modules behind a door, their allowed imports and their digest; no other module is run."""
 
 import sys
 from importlib import metadata

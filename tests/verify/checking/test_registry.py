@@ -1,4 +1,4 @@
-"""Theorems, experiments, comparisons and findings: found by id or file, or an input error that says why not."""
+"""Theorems, experiments, comparisons and findings are found by id or file; otherwise an input error says why."""
 
 import importlib
 import json

@@ -93,7 +93,7 @@ def test_the_value_of_the_instance_does_not_count(least):
 def test_there_is_none_where_no_value_is_enough(missing):
     assert missing(k - n, level=-x) == "no integer from 0 to 10 is enough"
     assert missing(k - n, lowest=5, highest=4) == "no integer from 5 to 4 is enough"
-    # 1/n has no value at n = 0, so that n = 0 is not enough.
+    # 1/n has no value at n = 0, so n = 0 does not suffice.
     assert missing(1 / n, lowest=0, highest=0) == "no integer from 0 to 0 is enough"
 
 
@@ -104,7 +104,7 @@ def test_ends_that_are_no_integers_are_those_inside(least, missing):
 
 
 def test_irrational_values_are_compared_in_balls(least, missing):
-    # e^(−n) <= 1/1000 from n = 7 on, and e^0 = 1 exactly. log 6 − log 2 − log 3 = 0, whose sign balls never decide.
+    # e^(−n) <= 1/1000 from n = 7 on, and e^0 = 1 exactly. Balls never decide the sign of log 6 − log 2 − log 3 = 0.
     assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
     assert least(sp.exp(-n), level=1) == 0
     undecided = sp.log((n + 2) * (n + 3)) - sp.log(n + 2) - sp.log(n + 3)

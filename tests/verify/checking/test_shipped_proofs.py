@@ -43,7 +43,7 @@ def test_a_variant_takes_the_proofs_of_the_clauses_that_it_shares(unproving):
     theorem = load_theorem(SHIPS)
     statement, (first, second, *_) = theorem.statement, theorem.statement.claims
     assert set(shipped_proofs(theorem)) == {claim.label for claim in statement.claims}
-    # The variant shares a proof even if a claim of the theorem is its step.
+    # The variant shares the proof of `second`, which is a claim of the theorem and a step of the variant.
     variant = theorem.variant(replace(statement, claims=(first,), steps=(second,)))
     assert shipped_proofs(variant) == {} and set(shipped_proofs(variant, shared=True)) == {first.label, second.label}
     assert check(variant, theorem.example).evidence is Evidence.PROVED

@@ -83,7 +83,7 @@ def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
     proved = Established(ForAll.PROVED, theorem="u.leaf")
     assert shelf.standing_of("u.leaf") == Standing("u.leaf", {"i": proved}, proved, Evidence.PROVED)
     assert for_all(shelf, "u.middle") is ForAll.PROVED
-    # The claim is certified at its example only, and so open for all parameters.
+    # The claim is certified only at its example, so it is open for all parameters.
     top = shelf.standing_of("u.top")
     assert (top.evidence, top.for_all_parameters) == (
         Evidence.CERTIFIED,

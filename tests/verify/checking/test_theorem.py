@@ -76,7 +76,7 @@ def test_a_default_and_a_word_may_be_left_out():
     [
         ([Hypothesis("low", sp.Le(x, 1))], []),
         ([Hypothesis("low", sp.Le(y, 1))], ["low"]),
-        # y bounds x, which the clause is about.
+        # The hypothesis on y matters: y is a bound of x, and the clause is about x.
         ([Hypothesis("low", sp.Le(y, 1)), Hypothesis("below", sp.Le(x, y))], []),
         ([Hypothesis("text", text="of anything")], []),
         ([Hypothesis("noise", text="the noise is Gaussian", varies=WORD)], ["noise"]),

@@ -80,7 +80,7 @@ def test_the_search_sees_a_level_that_is_reached_too_soon(make_theorem):
 
 
 def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(evaluate):
-    # 50·√a·√b is 100 at a = b = 2, but every enclosure of it begins at 99.99…
+    # 50·√a·√b is 100 at a = b = 2, but every enclosure of this number begins at 99.99…
     clause = Reaches("r", DOWN, sp.Integer(0), within=50 * sp.sqrt(a) * sp.sqrt(b))
     assert evaluate(clause, a=2, b=2).outcome is not Outcome.REFUTED
     assert evaluate(clause, a=2, b="1.9").outcome is Outcome.REFUTED
@@ -213,7 +213,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # About later steps it is known only that the observable is at most 1/10.
+    # For the later steps, only the bound 1/10 of the observable is known.
     assert result.margin == Enclosure(0, None)
 
 

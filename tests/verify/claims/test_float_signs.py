@@ -47,7 +47,8 @@ def test_a_margin_beyond_its_error_is_sure_and_another_is_not():
     clause, statement, _ = clause_of(sp.Gt(w**2, x))
     points = [(3, 2), (3, 9), (3, Fraction(9) - Fraction(1, 10**15)), (1, 2), (3, 10**400), (0, Fraction(1, 10**9))]
     instances = [{"n": 1, "w": Fraction(a), "x": Fraction(b)} for a, b in points]
-    # After the first point: equal sides, a margin within rounding, a false claim, a value beyond float64, a false one.
+    # The points after the first: equal sides, a margin within rounding, a false claim, a value beyond float64, and
+    # another false claim.
     assert surely_hold(clause, statement, instances) == [True, False, False, False, False, False]
     assert surely_hold(clause, statement, []) == []
 
@@ -57,5 +58,5 @@ def test_nothing_is_sure_where_there_is_no_value():
     instances = [{"n": 1, "w": Fraction(a), "x": Fraction(5)} for a in (2, 0, -1)]
     assert surely_hold(clause, statement, instances) == [True, False, False]
     clause, statement, _ = clause_of(sp.Lt(sp.exp(sp.Integer(10**6), evaluate=False) * w, x))
-    # Nothing is sure either if a constant is beyond float64.
+    # If a constant is beyond float64, no instance is decided.
     assert surely_hold(clause, statement, instances) == [False] * 3

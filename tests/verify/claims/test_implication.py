@@ -131,7 +131,7 @@ def test_the_re_checker_accepts_it_and_refuses_forgeries(theorem):
     for relations, why in refused:
         with pytest.raises(Rejected, match=why):
             recheck_text(_forged(made, lambda proof, relations=relations: proof.update(relations=relations)))
-    # u = −1 and v = 2 violate a condition each; at u = 1, v = 1/4 the relation holds.
+    # u = −1 violates the first condition, v = 2 the second; at u = 1, v = 1/4 the relation holds.
     for point, why in (
         ({"u": "-1", "v": "3/4"}, r"does not keep clause.conditions\[0\]"),
         ({"u": "1", "v": "2"}, r"does not keep clause.conditions\[1\]"),

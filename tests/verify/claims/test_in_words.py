@@ -48,7 +48,7 @@ def test_a_claim_that_no_drawn_trial_violates_is_verified_by_simulation(evaluate
     result = evaluate(DRAWN)
     assert (result.outcome, result.evidence, result.rechecked) == (Outcome.VERIFIED, Evidence.SIMULATED, False)
     assert (result.draws, result.detail) == (50, "no violation in 50 trials")
-    # u² + 1/8 is at least 1/8, and except with probability 2⁻⁵⁰ one of 50 draws of u is within 1/2 of 0.
+    # u² + 1/8 is at least 1/8; with probability 1 − 2⁻⁵⁰ at least one of 50 draws of u is within 1/2 of 0.
     assert Fraction(1, 8) <= result.margin.upper and result.margin.lower < Fraction(3, 8)
 
 
@@ -103,7 +103,7 @@ def test_the_time_ends_the_trials(clock, evaluate):
     [
         (Trial(math.nan), "the margin of trial 1 is not a number"),
         (Trial(1, math.nan), "the error of trial 1 is nan"),
-        # A trial with an infinite error says nothing.
+        # A trial with an infinite error is refused, because it decides nothing.
         (Trial(-5, math.inf), "the error of trial 1 is inf, and must be finite and at least 0"),
         (Trial(1, -2), "the error of trial 1 is -2"),
     ],

@@ -40,7 +40,7 @@ def test_a_box_without_a_root_is_refuted(check, centre):
 
 
 def test_two_unknowns_and_transcendental_equations(check):
-    # x = y = √(a/2), and e^x = 1 + y has x = 0 and no other root near.
+    # Near (1, 1), the circle meets the diagonal at x = y = √(a/2); the root of e^x = a is log a.
     circle = IsolatedRoot("r", (x**2 + y**2 - a, x - y), (x, y), (sp.Integer(1), sp.Integer(1)), R(1, 10))
     assert check(circle, a=2).outcome is Outcome.VERIFIED
     assert check(circle, a=3).outcome is Outcome.REFUTED

@@ -63,7 +63,7 @@ def test_an_atom_at_zero_stays(check):
 
 @pytest.mark.parametrize(
     ("changes", "order"),
-    # With shift 0, p is orthogonal to 1, s and s²; of the integrals of p times s, s² and s³ only the third is not 0.
+    # With shift 0, p is orthogonal to 1, s and s²: the integrals of p s and p s² are 0, and that of p s³ is not.
     [({"shift": sp.Integer(0)}, 3), ({"shift": sp.Integer(2)}, 1), ({"scale": sp.Integer(-1)}, 1), ({"scale": q}, 1)],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""A statement in a line is checked, proved, searched and certified like any other."""
+"""A statement in a line is checked, proved, searched and certified like any other statement."""
 
 import json
 from fractions import Fraction
@@ -73,7 +73,7 @@ def test_without_a_value_of_the_definition_nothing_is_refuted(line):
         ("exp(x)*x == 2*log(2) if log(2) == x", "proved"),
         ("x**2 <= 1 if x == sqrt(2)", "refuted"),
         ("x <= a*r**t along x -> r*x from a if r == log(2) for a > 0", "proved"),
-        # A rational number is equal to this one, so that x stays a parameter.
+        # √4 is equal to a rational number, so x stays a parameter.
         ("x <= 2 if x == sqrt(4)", "proved"),
     ],
 )

@@ -159,7 +159,7 @@ def test_a_length_that_is_none_is_refused(make_theorem, length, message):
 
 
 def test_a_length_is_a_polynomial_that_the_scope_keeps_at_one(make_theorem):
-    # The lengths: d − 1 with d ≥ 2, a definition, and any integer variable.
+    # The lengths are d − 1 with d ≥ 2, a definition, and a positive integer variable.
     wide, any_size = sp.Symbol("wide", real=True), sp.Symbol("r", integer=True, positive=True)
     lengths = {A: (d - 1, wide), B: (wide, any_size)}
     clause = MatrixIdentity("same", (s + 1) * A * B, s * A * B + A * B, lengths)

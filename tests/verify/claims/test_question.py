@@ -1,4 +1,4 @@
-"""Identities and inequalities: each verified, refuted and undecided, with margins and witnesses by hand."""
+"""Identities and inequalities that are verified, refuted or undecided, with margins and witnesses by hand."""
 
 from fractions import Fraction
 

@@ -1,6 +1,6 @@
 """A kind of clause that is not part of `verify`: two numbers differ by at most a tolerance.
 
-It lowers to an inequality between squares. Digest, proof and re-check are those of that inequality; only the text and
+The claim is lowered to an inequality between squares, which gives its digest, proof and re-check; only the text and
 the displayed number belong to this kind.
 """
 
@@ -15,7 +15,7 @@ from verify import ClauseResult, Inequality, Question, Statement, TheoremError
 
 @dataclass(frozen=True)
 class Within:
-    """|left − right| ≤ tolerance, a number > 0."""
+    """|left − right| ≤ tolerance, for a positive number as tolerance."""
 
     quantifies: ClassVar = True
     uses_matrices: ClassVar = False

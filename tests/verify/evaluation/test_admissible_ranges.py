@@ -1,4 +1,4 @@
-"""Admissible ranges against direct evaluation: at roots and poles, beside irrational ends, at many rationals."""
+"""Admissible ranges agree with direct evaluation at roots and poles, beside irrational ends, at many rationals."""
 
 import math
 from fractions import Fraction
@@ -160,7 +160,7 @@ def test_rational_relations(above, below, right, operator):
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        # As written, these have no value at 0, −1 or 1, where the simplified forms have one.
+        # As written, these expressions have no value at 0, −1 or 1, where their simplified forms have a value.
         (1 / (1 / x + 1), sp.Rational(1, 3)),
         ((x - 1) * (1 / (x - 1) + 1), 2),
         ((x - 1) * (1 / (x - 1) + 1), 0),

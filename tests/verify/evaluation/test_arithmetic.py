@@ -97,8 +97,8 @@ def test_a_function_of_a_ball_contains_the_true_value_and_is_narrow(value, name,
         # mpmath has a relative error of 2^-(2·bits) at values within e^±50, far less than the width of the ball.
         slop = mpmath.mpf(2) ** (-2 * bits) * (1 + abs(true))
         assert _mp(found.lower) - slop <= true <= _mp(found.upper) + slop
-        # The argument's relative error 2^(1−bits) moves exp by x·e^x, log by 1 and sqrt by √x/2 times that; the
-        # function's own rounding adds 2^(1−bits) times its value. The factor 2^5 covers both, and the outward rounding
+        # The argument's relative error δ = 2^(1−bits) changes exp by δ·x·e^x, log by δ and sqrt by δ·√x/2; the
+        # function's own rounding adds δ times its value. The factor 2^5 covers both errors, and the outward rounding
         # of the ends.
         scale = {"exp": (1 + _mp(value)) * true, "log": 1 + abs(true), "sqrt": true}[name]
         assert _mp(found.upper) - _mp(found.lower) <= scale * mpmath.mpf(2) ** (5 - bits)

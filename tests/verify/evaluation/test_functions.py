@@ -30,7 +30,7 @@ NEAR = Fraction(1, 10**48)
 
 
 def second(text, instance):
-    """Return the value of the left side of a statement's claim, and whether it is exact; None if there is none."""
+    """Return the value of the left side of a statement's claim, and whether it is exact; None if it has no value."""
     read = Statement.read(text.replace("ceiling(3*x) + ceiling(-y)", "-floor(-3*x) - floor(y)"))
     for arithmetic in (EXACT, HIGH):
         state = {key: value for key, value in instance.items() if key != "t"}
@@ -61,7 +61,7 @@ def _fraction(value):
 
 
 def assert_close(enclosure, value, *, exact=False):
-    """Assert that an enclosure is narrow and contains a number near the value; if exact, that it is the value."""
+    """Assert that an enclosure is narrow and contains a number near the value; if `exact`, both ends are the value."""
     lower, upper = enclosure
     room = 0 if exact else NEAR * max(1, abs(value))
     assert lower - room <= value <= upper + room

@@ -106,7 +106,7 @@ def test_constants_are_built_from_two_ints():
 
 @pytest.mark.parametrize("times", [1, 3, -1])
 def test_constants_are_not_the_expansion_of_a_float(times):
-    # 3p/3q and −p/−q are refused too.
+    # The fractions (3p)/(3q) and (−p)/(−q), which are equal to p/q, are refused too.
     p, q = (0.1).as_integer_ratio()
     with pytest.raises(TheoremError, match="float's expansion"):
         GuardedArithmetic(EXACT).rational(times * p, times * q)

@@ -69,7 +69,7 @@ def test_the_range_of_an_integer_is_what_a_scan_finds(values, name):
 
 
 def test_the_range_of_an_integer_may_end_at_a_huge_irrational():
-    # The bound on d, √(10^400/20), has 200 digits, more than SymPy's floor decides.
+    # The bound on d, √(10^400/20), has 200 digits, too many for SymPy's floor.
     text = conditions(THEOREM, {"T": 9, "q": 2, "eta": Fraction(1, 10**400), "eps": Fraction(1, 1000)}).ranges["d"]
     assert _inside(text, "d", math.isqrt(10**400 // 20)) and not _inside(text, "d", math.isqrt(10**400 // 20) + 1)
 
@@ -308,7 +308,7 @@ def test_hypotheses_that_sympy_cannot_solve_are_shown_unsolved(make_theorem):
         (sp.Le(a, b / 20), {"a": 1, "b": 1}, "20 times the limit"),
         (sp.Ge(a, 8), {"a": 2}, "1/4 of the limit"),
         (sp.Lt(a, sp.sqrt(b)), {"a": 3, "b": 2}, "2.12 times the limit"),
-        # The limited side is the only side that is a symbol, or the only one that has symbols; otherwise the left side.
+        # The limited side is the only side that is a symbol, or else the only side with symbols, or else the left side.
         (sp.Ge(a, b), {"a": 10, "b": 20}, "1/2 of the limit"),
         (sp.Le(a, b), {"a": 20, "b": 10}, "2 times the limit"),
         (sp.Gt(b / 20, a, evaluate=False), {"a": 1, "b": 1}, "20 times the limit"),

@@ -123,8 +123,8 @@ def test_a_function_contains_its_values_at_the_ends_and_is_narrow(pair, name):
         true = [getattr(mpmath, name)(mpmath.mpf(v.numerator) / v.denominator) for v in pair]
         ends = [mpmath.mpf(v.numerator) / v.denominator for v in (low, high)]
         assert ends[0] <= true[0] and true[1] <= ends[1]
-        # The ends of the argument are off by 3 ulp ≤ 3·2^-95·20, which exp' ≤ e^20 < 2^29, log' ≤ 50 and sqrt' ≤ 4
-        # magnify to less than 2^(-95+7+29) = 2^-59 for exp and 2^-80 for the others; their own rounding is less.
+        # The ends of the argument have an error of 3 ulp ≤ 3·2^-95·20. The slopes exp' ≤ e^20 < 2^29, log' ≤ 50 and
+        # sqrt' ≤ 4 magnify it to less than 2^(-95+7+29) = 2^-59 for exp and 2^-80 for the others; roundings add less.
         room = mpmath.mpf(2) ** (-59 if name == "exp" else -80)
         assert true[0] - ends[0] <= room and ends[1] - true[1] <= room
 

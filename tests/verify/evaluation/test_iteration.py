@@ -137,7 +137,7 @@ def test_a_level_that_is_met_exactly_is_reached():
 
 
 def test_level_that_rounding_cannot_decide_is_not_reached():
-    # √a·√b is equal to the level 2, which no number of bits shows.
+    # √a·√b is equal to the level 2, but no number of bits shows this.
     constant = Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z)
     found = first_passage(constant, Fraction(2), {"a": 2, "b": 2}, deadline=_soon())
     assert (found.reached, found.step, found.why, found.bits) == (False, 0, "undecided", 4096)
@@ -263,7 +263,7 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
     found, direct = scan_trajectory(PARABOLIC, {"a": rate}, last), _direct(PARABOLIC, {"a": rate}, last)
     assert [count for count, _ in found[: EXACT_STEPS + 1]] == list(range(EXACT_STEPS + 1))
     assert [value for _, value in found[: EXACT_STEPS + 1]] == direct[: EXACT_STEPS + 1]
-    # A leap of n/50 steps from step n is an Euler step in log n; each has an error below 1/100, of the same sign.
+    # A leap of n/50 steps from step n is an Euler step in log n; each leap has an error below 1/100, of the same sign.
     assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
     assert len(found) < 5000 and 0.95 * last < found[-1][0] <= last
     # 1/z grows by a(1 + a z + …) a step: after t steps it is 1 + a t plus a logarithmic term.

@@ -1,4 +1,4 @@
-"""A recursion at many instances gives the same as at each one alone, for any number of instances."""
+"""A recursion at many instances gives the same values as at each instance alone, for any number of instances."""
 
 import math
 

@@ -76,8 +76,8 @@ def test_an_expression_in_balls_contains_the_value_that_mpmath_gives(expression,
         lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
         slop = (1 + abs(true)) * mpmath.mpf(2) ** (-2 * bits)
         assert lower - slop <= true <= upper + slop
-        # At most some 30 roundings in values between 2^-40 and 2^40: the bound 2^-100 is not tight, but far below the
-        # error of an operation in floats.
+        # There are at most some 30 roundings of values between 2^-40 and 2^40. The bound 2^-100 is not tight, but far
+        # below the error of an operation in floats.
         assert upper - lower <= (1 + abs(true)) * mpmath.mpf(2) ** -100
 
 

@@ -1,4 +1,4 @@
-"""float64 with error bounds: the bound covers the distance to the exact value and is not loose; undefined is NaN."""
+"""float64 with error bounds: the bound covers the distance to the exact value and is small; a missing value is NaN."""
 
 import math
 from fractions import Fraction
@@ -64,8 +64,8 @@ STEEP = {
     "logarithm": sp.log(x) - y,
     "root": sp.sqrt(x) * y,
 }
-# The least number of the 40 draws whose error is bounded. Measured were 28, 12, 33, 29 and 36 draws for the names
-# below, and 40 for the others.
+# The least number of draws, among 40, whose error is bounded. The measured numbers are 28, 12, 33, 29 and 36 for the
+# names below, and 40 for the others.
 LEAST_BOUNDED = dict.fromkeys(STEEP, 36) | {
     "integer power": 20, "large power": 6, "small quotient": 26, "cancelling": 21, "root": 30,
 }  # fmt: skip

@@ -2,8 +2,8 @@
 
 If the translation said less than a statement does, the kernel could accept false statements. So the false variants of a
 theorem, each refuted by a search, are exported in the same way as the theorem, and each is proved to be false: the
-values that refute it are substituted, and numbers are compared. A derivative of higher order, or the limit of a long
-function, has the value that the theorem's own clause has by its exported proof; the false variant has another.
+values that refute it are substituted, and numbers are compared. For a derivative of higher order, or the limit of a
+long function, the exported proof of the theorem's own clause gives the value; the false variant claims another value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
     "Ge": ("?a >= ?b", "a < b"),
     "Gt": ("?a > ?b", "a <= b"),
 }
-"""Each relation, as a pattern, and the relation that holds if it does not."""
+"""Each relation, as a pattern, and its negation."""
 _LONG = 60
-"""The largest number of operations in a function whose limit at an instance is asked of `field`; with 95 it fails."""
+"""The largest number of operations in a function whose limit the tactic `field` finds; with 95 operations it fails."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
 _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
@@ -68,8 +68,8 @@ Ltac tends_to H g l :=
     | apply (filterlim_locally_unique f _ _ D) in E; rewrite E in H; clear D E ]
   end.
 """
-"""Tactics for derivatives and limits: these are unique, so those that a clause asserts have the computed values. A
-limit is that of a rational function in lowest terms, which is continuous at 0."""
+"""Tactics for derivatives and limits: as both are unique, the values that a clause asserts are the computed values.
+Each limit is of a rational function in lowest terms, which is continuous at 0."""
 _BY_THE_TRUE = """Ltac by_the_true H K :=
   taken_apart H; taken_apart K; repeat match goal with M : _ /\\ _ |- _ => destruct M end;
   repeat match goal with
@@ -86,8 +86,8 @@ _BY_THE_TRUE = """Ltac by_the_true H K :=
 class Refuted(NamedTuple):
     """A clause of a statement, and the instance and the point of its variables at which it is false.
 
-    For an equation, `difference` is its left side minus its right side there; only its sign matters. `true` is the
-    theorem's statement with the proof of its clause of this label, or None.
+    For an equation, `difference` is the left side minus the right side there; only its sign matters. `true` is the
+    theorem's statement and the proof of its clause with this label, or None.
     """
 
     statement: Statement
@@ -99,7 +99,7 @@ class Refuted(NamedTuple):
 
 
 class Refutations(NamedTuple):
-    """The files with the negations of some clauses, and the reasons why the other clauses, by place, have none."""
+    """The files with the negations of some clauses, and, by place, the reasons why other clauses have no negation."""
 
     files: Mapping[str, str]
     left_out: Mapping[int, str]
@@ -145,7 +145,7 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
 
 
 def _relations(stated: Stated, label: str) -> list[Data]:
-    """Return the conditions of a clause, then its claim. Raises NotSaidError for a clause that is not exported."""
+    """Return the conditions of a clause, then its claim. Raise NotSaidError for a clause that is not exported."""
     if label in stated.refused:
         raise NotSaidError(stated.refused[label])
     return relations_of(next(clause for clause in stated.clauses if clause["label"] == label))
@@ -167,7 +167,7 @@ def _is_long(stated: Stated, refuted: Refuted) -> bool:
 
 
 def _true_clause(title: str, refuted: Refuted) -> tuple[Stated, str]:
-    """Return the theorem's own statement and its clause with its proof. Raises NotSaidError if that is not exported."""
+    """Return the theorem's own statement, and the proof of its clause. Raise NotSaidError if either is not exported."""
     if refuted.true is None:
         raise NotSaidError("the true clause of a derivative of higher order or a long limit is not proved")
     statement, proof = refuted.true
@@ -178,7 +178,7 @@ def _true_clause(title: str, refuted: Refuted) -> tuple[Stated, str]:
 
 
 def _negation(stated: Stated, refuted: Refuted, true: str) -> str:
-    """Return the theorem that a clause is false; `true` is the prefix of the proof of the true clause, or ""."""
+    """Return Rocq's theorem that a clause is false; `true` is the prefix of the proof of the true clause, or ""."""
     name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
     relations, slopes = _relations(stated, refuted.label), _slopes(stated, refuted.label)
     known = (
@@ -199,12 +199,12 @@ def _negation(stated: Stated, refuted: Refuted, true: str) -> str:
 
 
 def _at_the_instance(stated: Stated, refuted: Refuted, called: str, prefix: str) -> list[str]:
-    """Return the tactics that put the instance and the point into a claim, and show its conditions there."""
+    """Return the tactics that substitute the instance and the point in a claim, and prove its conditions there."""
     relations = _relations(stated, refuted.label)
     used = stated.using(["Tuple", *relations])
     conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
     values = " ".join(_read(stated, each, stated.value_of(each, stated.example[each])) for each in stated.kinds)
-    # Any value will do for a variable that the point does not name.
+    # For a variable that the point does not name, any value is right.
     point = " ".join(_read(stated, each, f"({refuted.point.get(each, '1')})") for each in used)
     scope = " ".join(f"S_{i}" for i, _ in enumerate(stated.supposed()))
     unfolded = [f"{prefix}{each}" for each in stated.unfolded()]
@@ -226,7 +226,7 @@ def _at_the_instance(stated: Stated, refuted: Refuted, called: str, prefix: str)
 
 
 def _body(refuted: Refuted, slope: Slope) -> sp.Expr:
-    """Return the function whose derivative or limit is taken, with the statement's definitions put in."""
+    """Return the function whose derivative or limit is taken, after substituting the statement's definitions."""
     expression = from_data(slope.body)
     for name, value in reversed([*refuted.statement.definitions.items()]):
         expression = expression.subs(name, value)
@@ -249,7 +249,7 @@ def _tends_to(refuted: Refuted, slope: Slope) -> str:
 
 
 def _read(stated: Stated, name: str, value: str) -> str:
-    """Return the text by which a file other than Statement.v writes a value of a parameter or variable."""
+    """Return the text of a value of a parameter or variable in a file other than Statement.v."""
     if stated.kinds.get(name) == "word":
         return f"Statement.{value}"
     return f"{value}%Z" if stated.is_integer(name) else f"{value}%R"

@@ -56,7 +56,7 @@ def test_a_clause_that_is_not_proved_has_a_statement_and_no_proof(tmp_path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        # exp(log(d/2)) is d/2 to the prover, but not to the tactic that compares two sides.
+        # The prover replaces exp(log(d/2)) by d/2; the tactic that compares two sides does not.
         ("2*exp(-n) <= d if n == log(2/d) for 0 < d < 1", "an exponential of a logarithm that is a power"),
         (
             "4*x**6 + 2*x**4*y**3 + 5*x*y**7 >= -3.84 for -1 <= x <= 1, -1 <= y <= 1",

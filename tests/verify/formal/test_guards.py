@@ -36,7 +36,7 @@ def test_a_translator_with_another_relation_does_not_refute_a_false_statement(
 
 
 def test_a_translator_without_definedness_does_not_refute_what_has_no_value(tmp_path, monkeypatch):
-    # At −1 the line has no value; in Rocq sqrt(−1) is 0.
+    # At x = −1 the claim has no value; in Rocq sqrt(−1) is 0.
     line = "sqrt(x) >= 0"
     assert "0 <= x" in export(verify.claim(line), seconds=1).files["Statement.v"]
     assert undefined(line, "(- 1)", tmp_path / "right").accepted
@@ -83,7 +83,7 @@ def test_the_check_takes_the_statement_and_the_proof_by_qualified_names(tmp_path
     assert [line for line in lines if re.search("Require|Import|Export|Open|Notation", line)] == [
         "Require Statement Proof."
     ]
-    # A module Statement inside the proof must not replace the exported one.
+    # A module Statement inside the proof must not replace the exported module Statement.
     text = (
         "Require Statement.\nModule Statement. Definition claim_claim := True. Definition example_in_scope := True.\n"
         "End Statement.\nTheorem claim_claim : Statement.claim_claim. exact I. Qed.\n"

@@ -49,7 +49,7 @@ def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, differ
     [
         (sp.Derivative(x**3 / (1 + x), x), 3 * x**2, Fraction(-7, 4), True),
         (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), 2 * x, Fraction(-1), True),
-        # These are true at x = 1.
+        # These claims are true at x = 1.
         (sp.Derivative(x**3 / (1 + x), x), 5 * x**2 / 4, Fraction(-1), False),
         (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), x**2, Fraction(-1), False),
     ],

@@ -107,7 +107,7 @@ def test_natural_numbers_are_not_accepted_for_integers(tmp_path):
     for old, new in (("n : Z", "n : nat"), ("IZR n", "INR n")):
         changed(tmp_path / "wrong", "Statement.v", old, new)
     refused = compiled(tmp_path / "wrong").refused
-    # The statement about natural numbers compiles, but it is not the one that is proved.
+    # The statement about natural numbers compiles, but the proof is for the statement about integers.
     assert "Proof.v" in refused or "Check.v" in refused
 
 

@@ -193,7 +193,7 @@ e, s = sp.Symbol("e", positive=True), sp.Symbol("s", positive=True)
 
 @pytest.fixture
 def beside(make_theorem):
-    """Make a theorem with expressions beside its statement, in which x is real and n is an integer."""
+    """Make a theorem that has expressions besides its statement; x is real and n is an integer in the statement."""
 
     def make(default=None, **more):
         parameters = EXTRA if default is None else (*EXTRA, Parameter("y", "rational", "y", default=default))

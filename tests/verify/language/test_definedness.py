@@ -40,7 +40,7 @@ def test_needs_of_unevaluated_parts_are_kept_by_evaluation():
     assert rebuilt(sp.Mul(x, 1 / x, **KEPT)) == Provided(1, 1 / x)
     pair = sp.Mul(a, sp.exp(1 / (x - 1)), sp.exp(-1 / (x - 1)), **KEPT)
     assert rebuilt(pair) == Provided(a, 1 / (x - 1))
-    # The conditions are in SymPy's evaluated form, so rebuilding them again finds no more.
+    # The conditions are in SymPy's evaluated form, so a second rebuilding finds no further conditions.
     odd = sp.Pow(sp.Add(x, sp.Mul(-1, 3, **KEPT), **KEPT), -1, **KEPT)
     assert rebuilt(odd) == 1 / (x - 3) and rebuilt(rebuilt(pair)) == rebuilt(pair)
     # In the unevaluated form, SymPy's search for common parts would lose a term: x³ + 3x became 2x³.

@@ -176,7 +176,8 @@ def test_a_parameter_takes_its_default() -> None:
         verify.check(theorem, n=5)
     with pytest.raises(InputError, match="n: missing"):
         verify.check(theorem)
-    # A search takes the approximation, unless a simpler value satisfies the hypotheses: with 1 for √2 the claim fails.
+    # A search takes the approximation of the root, or a simpler value if that satisfies the hypotheses: at n = 2 the
+    # claim fails with the value 1 in the place of √2.
     found = plan(statement.parameters, [], {"word": "one"}, completed=partial(completed, statement, scan=True))
     drawn = [found.draw(random.Random(seed)) for seed in range(99)]
     assert {"n": 5, "word": "one", "root": Fraction(math.sqrt(5))} in drawn

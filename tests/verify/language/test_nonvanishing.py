@@ -15,7 +15,7 @@ z = sp.Symbol("z", positive=True)
 @pytest.mark.parametrize(
     ("polynomial", "symbols", "known"),
     [
-        # (sign of all coefficients, whether a term is never 0)
+        # `known` is (the sign of all coefficients, whether some term is never 0), or None.
         ((x + 1) * (y + 2) - x, (x, y), (1, True)),
         (x * y + y**2, (x, y), (1, False)),
         (-x * z - z**3, (x, z), (-1, True)),

@@ -1,4 +1,4 @@
-"""Statements and theorems: an ill-formed one is refused when it is made."""
+"""Ill-formed statements and theorems are refused when they are made."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -339,7 +339,7 @@ def test_a_hypothesis_may_depend_on_a_word_and_the_domain_may_not():
     [
         X,
         Parameter("other", "word", "not a parameter here", words=("a", "b")),
-        # The same name with another first word: it would be unclear which word is the paper's.
+        # The same parameter with another first word: it would be unclear which word the paper means.
         Parameter("kind", "word", "the noise", words=("uniform", "gaussian", "none")),
     ],
 )
@@ -397,7 +397,7 @@ def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
         with pytest.raises(TheoremError, match=message):
             replace(theorem, boundaries={"user.other": hypothesis})
     with_boundary = replace(theorem, boundaries={"user.other": Hypothesis("other", sp.Lt(sp.Symbol("x"), 2))})
-    # A boundary, which is a line in a plot, is not part of the claim.
+    # A boundary is a line in a plot, and not part of the statement.
     assert with_boundary.statement.digest == theorem.statement.digest
 
 

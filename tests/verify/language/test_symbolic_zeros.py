@@ -49,8 +49,8 @@ def test_products_and_quotients_expand(a, b, c):
 @settings(max_examples=60)
 @given(POLYNOMIALS, POLYNOMIALS)
 def test_the_answer_is_that_of_values_at_a_point(a, b):
-    # A non-zero exponential polynomial with these small coefficients is not 0 at this algebraically
-    # independent-looking point; 60 digits leave no doubt about which is which.
+    # At this point, whose coordinates seem to be algebraically independent, a non-zero exponential polynomial with
+    # these small coefficients is not 0; 60 digits are enough to tell it from 0.
     difference = sp.expand(a) - b * (1 + x)
     with mpmath.workdps(60):
         value = sp.lambdify((x, y, C), difference, "mpmath")(mpmath.pi, mpmath.sqrt(3), mpmath.log(7))

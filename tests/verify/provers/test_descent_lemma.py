@@ -30,7 +30,7 @@ def _quadratic(step_size, start=(1, -1), step=None):
 
 
 def _certify(dynamics, proof, values):
-    # The number of boxes ends the bisection, on a slow machine as well.
+    # The limit on the number of boxes ends the bisection before the deadline, on a slow machine as well.
     return certify_descent(dynamics, proof, values, deadline=time.monotonic() + 600)
 
 
@@ -84,7 +84,7 @@ def test_a_box_that_is_touched_on_its_edge_is_decided():
 
 
 def test_a_compact_coordinate_reaches_to_infinity():
-    # L = e^{−x} on x ≥ 0, u = e^{−x} in [0, 1]: L'' = u ≤ 1, so s ≤ 2 would do, and x' = x + s e^{−x} only grows.
+    # L = e^{−x} on x ≥ 0, u = e^{−x} in [0, 1]: L'' = u ≤ 1, so s ≤ 2 suffices, and x' = x + s e^{−x} only grows.
     dynamics = Dynamics((x,), (sp.Integer(0),), (x + s * sp.exp(-x),), sp.exp(-x))
     proof = Descent((s,), (Coordinate(sp.Integer(0), sp.Integer(1), "exponential"),))
     assert _certify(dynamics, proof, {"s": Fraction(19, 10)}).holds
@@ -120,7 +120,7 @@ def _losses(T, q, d, eta, steps):
 def test_where_descent_is_certified_no_simulated_run_rises():
     # L is computed as a sum of two squares (1 − 2aP + a²PS = (1 − aP)² + a²PQw), each with a relative error of a few
     # ulps. The difference 1 − aP also has the rounding errors of a and P, some 8·2^-53·(1 + aP) in all, so the error of
-    # L is at most d/(2q)·2·|1 − aP|·2^-49·(1 + aP), and aP ≤ √(T/q). Two losses are compared: a factor 2.
+    # L is at most d/(2q)·2·|1 − aP|·2^-49·(1 + aP), and aP ≤ √(T/q). The last factor 2 is for the two compared losses.
     draw = random.Random(20240)
     certified = rejected = 0
     for _ in range(60):
@@ -140,7 +140,7 @@ def test_where_descent_is_certified_no_simulated_run_rises():
         room = 2 * d / (2 * q) * 2 * 2.0**-49 * (1 + math.sqrt(T / q)) ** 2
         losses = list(_losses(T, q, d, float(values["eta"]), 2000))
         assert all(after <= before + room for before, after in pairwise(losses)), values
-    # Without draws of both kinds the test would show nothing.
+    # Both kinds of draws must occur, or else the test would show nothing.
     assert certified >= 15 and rejected >= 10
 
 

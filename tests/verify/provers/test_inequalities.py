@@ -58,7 +58,7 @@ def evidence(make_theorem):
         (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
         (gt(n**2, n - 1), {"n": 1}, ()),
         (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
-        # Shown by log x ≤ x − 1 and log n ≥ 0.
+        # These claims follow from log x ≤ x − 1 and log n ≥ 0.
         (gt(x, sp.log(x)), {"x": 2}, ()),
         (gt(x**2 + 3 * sp.log(n), sp.log(x / 2) / 5), {"x": 2, "n": 3}, ()),
         (sp.Ge(sp.log(x), 0, evaluate=False), {"x": 2}, (Hypothesis("least", sp.Ge(x, 1)),)),
@@ -94,9 +94,9 @@ def test_inequalities_that_coefficients_do_not_show_are_deduced(evidence, relati
 @pytest.mark.parametrize(
     ("relation", "instance", "hypotheses"),
     [
-        # True only for integers.
+        # The claim is true only for integers.
         (sp.Ge(n**2, 3 * n - 2, evaluate=False), {"n": 3}, ()),
-        # Strict, but 0 at x = y = 1; strict, but 0 at an end of the range; negative between 1 and 1001/1000.
+        # Strict claims with equality at x = y = 1, and at an end of the range; a claim false between 1 and 1001/1000.
         (gt(x**2 * y + x * y**2 + 1, 3 * x * y), {"x": 3, "y": 1}, ()),
         (gt(m, m**2), {"m": "1/2"}, AT_MOST_ONE),
         (sp.Ge((1000 * x - 1000) * (1000 * x - 1001), 0, evaluate=False), {"x": 3}, ()),
@@ -104,13 +104,13 @@ def test_inequalities_that_coefficients_do_not_show_are_deduced(evidence, relati
         (gt(x + 1 / x, 2), {"x": 3}, ()),
         # x ≤ 2y gives no lower bound on x.
         (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
-        # Undefined at m = 2, where the divisor cancels.
+        # The left side is undefined at m = 2, where the divisor cancels.
         (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
-        # True at the first word, false at the second.
+        # The claim is true at the first word, and false at the second.
         (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
         # x >= y allows x = y, where both sides are equal.
         (gt(x**2, x * y), {"x": 3, "y": 1}, (Hypothesis("larger", sp.Ge(x, y)),)),
-        # True at this instance, but not for all parameters.
+        # The claim is true at this instance, but not for all parameters.
         (gt(x, 1), {"x": 2}, ()),
         (gt(sp.log(x), -5), {"x": 2}, ()),
         # A square of a logarithm.
@@ -128,7 +128,7 @@ def test_inequalities_not_shown_for_all_are_certified_only(evidence, relation, i
         # (x² − 1)² + (xy − 1)².
         (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
         (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
-        # A root of a square with a divisor that may be 0 is not used.
+        # The root of a square is not used if it has a divisor that may be 0.
         (
             sp.Ge(4 * m**2 * x**2 + m + 10, 12 * m * x, evaluate=False),
             {"m": 1, "x": 3},
@@ -142,7 +142,7 @@ def test_inequalities_not_shown_for_all_are_certified_only(evidence, relation, i
         (gt(x**3 + y**3 + 3, x * y), {"x": 3, "y": 2}, (), "multipliers"),
         (sp.Ge(x**2 * y + x * y**2 + 1, 3 * x * y, evaluate=False), {"x": 3, "y": 2}, (), "at"),
         (gt(m**2 * y + m * y**2 + sp.Rational(11, 10), 3 * m * y), {"m": 3, "y": 2}, (), "at"),
-        # On [0, 1]; below a bound in other symbols, with ≤ and with <; two variables in [0, 1]; between two bounds.
+        # On [0, 1]; below a bound in other symbols, with ≤ and with <; two variables on [0, 1]; between two bounds.
         (sp.Ge(m, m**2, evaluate=False), {"m": "1/2"}, AT_MOST_ONE, "relation"),
         (gt(x * (y + 1), x**2), {"x": 1, "y": 1}, (Hypothesis("less", sp.Le(x, y)),), ""),
         (gt(x * (2 - x * (1 + y)), 0), {"x": "1/2", "y": 1}, (Hypothesis("less", sp.Lt(x * (1 + y), 2)),), "relation"),
@@ -163,8 +163,8 @@ def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
     # A polynomial of degree k in n and m has (k + 1)(k + 2)/2 terms; in n − 1 ≥ 0 and m no coefficient is negative.
     terms = [n**i * m**j for i in range(20) for j in range(20 - i)]
     assert evidence(gt(sum(terms), 1 - m), n=2, m=1) == (Outcome.VERIFIED, Evidence.PROVED)
-    # These margins are positive too, but the first by a square, which is not searched for, and the second has too many
-    # terms to expand.
+    # These margins are positive too. The proof of the first needs a square, which is not searched for; the second has
+    # too many terms to expand.
     for margin in ((n - m) ** 2 * sum(terms) + 1, (1 + n + m) ** 200 + sum(terms)):
         assert evidence(gt(margin, 0), n=2, m=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 
@@ -172,7 +172,7 @@ def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
 def test_a_variable_is_decided_by_a_proof_alone(evidence):
     assert evidence(gt(x + v, 0), variables=(v,), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
     assert evidence(gt(x + 1, v), variables=(v,), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
-    # log 6 − log 2 − log 3 is 0, but its form does not show this.
+    # log 6 − log 2 − log 3 is 0, but the form of this expression does not show it.
     zero = sp.log(6) - sp.log(2) - sp.log(3)
     assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
 
@@ -213,7 +213,7 @@ def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_the
     "sign", ["if 0 < eta, eta <= 1/mu, mu > 0", "if 0 < eta <= 1/mu, 0 < mu", "if eta <= 1/mu for eta > 0, mu > 0"]
 )
 def test_a_divisor_that_cancels_needs_a_sign_too(sign):
-    # In slacks η = (1/μ)/(1 + s), so ημ = 1/(1 + s) has no μ; the certificate divides by μ all the same.
+    # In slacks η = (1/μ)/(1 + s), so ημ = 1/(1 + s) has no μ, but the certificate still divides by μ.
     result = verify.prove(f"(1 - eta*mu)**2 <= 1 - eta*mu {sign}")
     assert result.for_all_parameters.standing is ForAll.PROVED and not result.detail(result.clauses[0])
 
@@ -229,5 +229,5 @@ def test_a_divisor_that_cancels_needs_a_sign_too(sign):
     ],
 )
 def test_parts_that_cancel_are_those_of_an_accepted_proof(line):
-    # In slacks the re-checker needs a sign of each symbol of the sides, also of one that cancels.
+    # For a proof in slacks the re-checker needs the sign of each symbol of the sides, even of a symbol that cancels.
     assert verify.prove(line).for_all_parameters.standing is ForAll.PROVED

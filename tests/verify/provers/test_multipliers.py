@@ -1,4 +1,4 @@
-"""Proofs whose multipliers the author gives: they are checked, and if one is wrong a line says which."""
+"""Proofs with multipliers given by the author: each multiplier is checked, and a line names a wrong one."""
 
 import copy
 import json
@@ -71,7 +71,7 @@ def test_rest_after_the_multipliers_is_shown(line, by):
         (DESCENT, BY | {"hypothesis 2": "L*e*s**2"}, "by: the rest, L*e**2*s**2/2 - e*s**2/2, is not shown to be >= 0"),
         (DESCENT, {"hypotesis 1": 1}, "by: there is no hypotesis 1; did you mean hypothesis 1"),
         (DESCENT, {"hypothesis 1": "zeta"}, "by: the multiplier of hypothesis 1: column 1: zeta is not introduced"),
-        # The rest is 0, and a strict claim needs a positive rest.
+        # The rest is 0, but a strict claim needs a positive rest.
         ("x > y if x >= y, x - y >= z for z > 0", {"hypothesis 1": 1}, "by: the rest, 0, is not shown to be > 0"),
         (
             "x >= y if log(x) <= 1, x >= y",

@@ -1,4 +1,4 @@
-"""Proofs in slacks, in words: each line that states an equation states a true one, without a negative coefficient."""
+"""Proofs in slacks, in words: each equation is true, and its right side has no negative coefficient."""
 
 import re
 from fractions import Fraction
@@ -47,14 +47,14 @@ def told(line, *, explain=False):
 
 
 def equations(lines):
-    """Yield the sides of each equation, both with the steps above it put in, and the right side as it is printed."""
+    """Yield the two sides of each equation, as printed, and the substitutions of the steps above it."""
     steps = []
     for line in lines:
         depth = (len(line) - len(line.lstrip())) // 2
         steps = [(at, step) for at, step in steps if at <= depth]
         if (found := _STEP.search(line)) or (found := _ZERO.search(line)):
             value = sp.sympify(found[2] if found.re is _STEP else "0")
-            # A step in a heading holds for the lines inside it.
+            # A step in a heading holds for the lines under the heading.
             steps.append((depth + line.strip().startswith("if"), {sp.Symbol(found[1]): value}))
         elif " = " in line:
             left, right = line.strip().split(" = ")
@@ -102,7 +102,7 @@ def test_a_false_equation_is_seen():
             ["margin: no negative coefficient in slacks, in each of 4 cases; --explain has them"],
         ),
         ("x*y < x**3 + y**3 + 3 for x > 0, y > 0", ["((x + y + 1)**6)*(margin) = [55 terms with coefficients > 0]"]),
-        # A slack's name is none of the statement's.
+        # The name of a slack differs from every name of the statement.
         ("1 <= s_1 if s_1 >= 1", ["with s_1 = s_2 + 1, s_2 >= 0:", "margin = s_2"]),
         (
             "log(1 + x) <= x for x > 0",
@@ -127,7 +127,7 @@ def test_the_bounds_of_logarithms_are_shown():
         "log(u) >= 0 for u = y, which is >= 1",
     ]
     assert {"  u = x", "  with y = s_1 + 1, s_1 >= 0:", "  u - 1 = s_1"} < set(lines)
-    # The margin with the bounds put in.
+    # The margin after substituting the bounds.
     x = sp.Symbol("x")
     assert sp.expand(sp.sympify(lines[-1].split(" = ")[1]) - (x - (x - 1) / 2)) == 0
 

@@ -1,4 +1,4 @@
-"""Cells of a tube: the enclosures contain the values at points, and edges that a step crosses are refused."""
+"""Cells of a tube: the enclosures contain the values at points, and an edge that a step crosses is refused."""
 
 from dataclasses import replace
 from fractions import Fraction

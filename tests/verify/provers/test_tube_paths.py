@@ -1,4 +1,4 @@
-"""Nodes of a tube, and the edges through them, which the run stays between and which are short dyadic numbers.
+"""Nodes of a tube, and the edges through them: the run stays between the edges, which are short dyadic numbers.
 
 The estimated number of steps is near the expected one.
 """
@@ -76,6 +76,6 @@ def test_the_estimate_is_near_and_nothing_where_the_level_is_not_met(start):
         state = [start.state[i] for i in builder.order]
         guessed = estimate(builder.values, builder.slopes, state, start.step, builder.level)
         assert estimate(builder.values, builder.slopes, state, start.step, arithmetic.number(-1)) == 0
-    # 1/L_t finally grows by 4 eta/(T − 1) = 1/40 a step: 40 000 steps to 1/L_t = 1000, to which the slower start adds
-    # less than a tenth.
+    # 1/L_t finally grows by 4 eta/(T − 1) = 1/40 a step, and so takes 40 000 steps to 1/L_t = 1000; the slower start
+    # adds less than a tenth.
     assert 36_000 < guessed < 48_000

@@ -19,7 +19,7 @@ z, u, v, x, y = sp.symbols("z u v x y", real=True)
 # In FALLING, 1/z grows by about x a step; in RISING, e^z does.
 FALLING = Dynamics((z,), (sp.S.One,), (z - x * z**2,), z)
 RISING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
-# The slow variable falls, and is listed between the fast ones, which follow it; in CHAIN one follows the other.
+# The slow variable z falls; it is listed between the fast variables u and v, which follow it. In CHAIN v follows u.
 THREE = Dynamics(
     (u, z, v),
     (sp.S.Zero, sp.S.One, sp.S.Zero),
@@ -89,7 +89,7 @@ def test_a_tube_contains_the_step_at_drawn_instances():
             assert horizon.width < WIDEST
 
     hold()
-    # A run enclosed 7 of 8; an instance that is not enclosed is no error.
+    # One run of this test enclosed 7 of 8 instances; an instance that is not enclosed is no error.
     assert sum(enclosed) >= 5
 
 
@@ -141,7 +141,7 @@ def test_state_that_follows_a_fast_state_is_not_enclosed():
 
 
 def test_a_recursion_that_turns_the_fast_one_round_is_not_enclosed():
-    # u' − e^{−z} = −(u − e^{−z})/2: a step exchanges the edges.
+    # u' − e^{−z} = −(u − e^{−z})/2, so a step maps each edge to the other side of e^{−z}.
     turning = Dynamics(RISING.state, RISING.initial, (RISING.step[0], (3 * sp.exp(-z) - u) / 2), RISING.observable)
     assert "within a cell" in found(turning, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
 

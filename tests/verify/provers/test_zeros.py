@@ -1,4 +1,4 @@
-"""Zeros of polynomials, found in floats, also at infinity; forms that vanish at irrational zeros are rational."""
+"""Zeros of polynomials, found in floats, also at infinity; rational forms that vanish at irrational zeros."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ def polynomial(pairs):
 
 
 def equations(found, monomials, weight=None):
-    """Return the equations for combinations of monomials, without those that are 0 = 0."""
+    """Return the equations for the coefficients of a combination that vanishes at the zeros, without 0 = 0."""
     rows = found.vanishing(weight or {(0,) * len(monomials[0]): Fraction(1)}, monomials)
     return [[str(c) for c in row] for row in rows if any(row)]
 
@@ -66,10 +66,10 @@ CIRCLE = polynomial({(2, 0): 1, (0, 2): 1, (0, 0): -1})
 
 
 def test_zeros_where_an_equation_holds():
-    # 5 − 3x − 4y on the circle is 0 at (3/5, 4/5) alone.
+    # On the circle, 5 − 3x − 4y is 0 only at (3/5, 4/5).
     found = zeros_on(polynomial({(0, 0): 5, (1, 0): -3, (0, 1): -4}), [CIRCLE], [], [True, True])
     assert equations(found, [(0, 0), (1, 0), (0, 1)]) == [["1", "3/5", "4/5"]]
-    # x + √2 y would need √2; x²y² ≤ 1/4 has four zeros, (±√(1/2), ±√(1/2)).
+    # On the circle, 1 − 4x²y² is 0 at (±√(1/2), ±√(1/2)); the equations for 1, x², xy and y² are rational.
     found = zeros_on(polynomial({(0, 0): 1, (2, 2): -4}), [CIRCLE], [], [True, True])
     assert equations(found, [(0, 0), *SQUARES])[0] == ["1", "1/2", "0", "1/2"]
 

@@ -1,5 +1,5 @@
-# ruff: noqa: T201 -- the counts are what is asked of an audit
-"""Attacks on accepted certificates: mutants of them, which are rejected unless they are listed as harmless."""
+# ruff: noqa: T201 -- an audit prints its counts
+"""Attacks on accepted certificates: their mutants are rejected, unless they are listed as harmless."""
 
 import copy
 import json
@@ -53,10 +53,10 @@ EVERYWHERE = [
 
 
 def _paths(value, path=()):
-    """Yield the paths of a value and of its parts: of a list entries 0, 1 and the last, of more than four clauses one.
+    """Yield the paths of a value and of its parts; in a list, only entries 0, 1 and the last are visited.
 
-    For a symbol or a number in an expression only its name or value is visited; changes of the list itself remove or
-    repeat the other entries.
+    Of more than four clauses one is visited, and of a symbol or a number in an expression its name or value. Changes of
+    the list itself remove or repeat its other entries.
     """
     yield path
     if isinstance(value, dict):
@@ -130,16 +130,16 @@ def _other_lists(value):
 
 
 def _mutants(made, donors, every=1):
-    """Yield (field, text): changes of one field outside the statement, repeated keys, other outcomes and proofs.
+    """Yield (field, text) of the mutants: a field outside the statement, a repeated key, other outcomes, another proof.
 
-    Of the changes of a field only one in `every` is made.
+    Only one in `every` of the changes of fields is made.
     """
     number = count()
     proofs = [clause["proof"] for clause in made["clauses"][:2]]
     twice = proofs[0]["kind"] == "cycle" and proofs[0] == proofs[-1]
     for path in _paths({key: value for key, value in made.items() if key != "statement"}):
         if twice and path[:3] == ("clauses", 1, "proof"):
-            # This is the proof of the first clause again, which has been mutated there.
+            # This proof is equal to the proof of the first clause, which is mutated there.
             continue
         original = _at(made, path)
         name = ".".join(map(str, path))
@@ -170,7 +170,7 @@ def _with_other_outcomes(made):
 
 
 def _with_proof_of_kind(made, i, kind, donors):
-    """Yield the certificate with a clause's proof replaced by the first one of a kind, if any certificate has one."""
+    """Yield the certificate with a clause's proof replaced by the donors' first proof of a kind, if there is one."""
     proofs = (proof for other in donors.values() for proof in _proofs(other) if proof["kind"] == kind)
     if (proof := next(proofs, None)) is not None:
         mutant = copy.deepcopy(made)
@@ -180,7 +180,7 @@ def _with_proof_of_kind(made, i, kind, donors):
 
 @cache
 def _proofs(make):
-    """Return the proofs of a certificate, which must not be changed: all certificates share them for their mutants."""
+    """Return the proofs of a certificate. They must not be changed: the mutants of all certificates share them."""
     return [clause["proof"] for clause in make()["clauses"]]
 
 
@@ -204,7 +204,7 @@ def verdict(text):
 
 
 def _apart(made):
-    """Return a certificate in which no two places are the same list, so that a mutant is changed in one place."""
+    """Return a copy of a certificate in which no two places share a list, so that each change is in one place."""
     return json.loads(json.dumps(made))
 
 
@@ -222,7 +222,7 @@ def _named(names, name):
 def refuse_mutants(name, made, harmless, donors, every=1):
     """Assert that only harmless mutants of a certificate are accepted; `donors` make proofs of other kinds.
 
-    Of the changes of a field only one in `every` is tried.
+    Only one in `every` of the changes of fields is tried.
     """
     made = _apart(made)
     original = verdict(json.dumps(made))
@@ -238,7 +238,7 @@ def refuse_mutants(name, made, harmless, donors, every=1):
         why = _allowed(name, field, harmless)
         assert why, f"{field} was changed and accepted: {text[-3000:]}"
         accepted[f"{field}: {why}"] += 1
-        # After an accepted change the claims are the same, and the instance is, unless it was changed.
+        # After an accepted change the claims are the same; so is the instance, unless the change was in it.
         same = (found.statement_digest, found.clauses) == (original.statement_digest, original.clauses)
         assert same and (found.instance == original.instance or field.startswith("instance."))
     kinds = sorted({c["proof"]["kind"] for c in made["clauses"]})
@@ -249,7 +249,7 @@ def refuse_mutants(name, made, harmless, donors, every=1):
 
 
 def _known(made, original):
-    """Return a check of clauses that answers at once for the clauses of the original that a mutant did not change.
+    """Return a check of clauses that gives the original's answer for each clause that a mutant did not change.
 
     Such a clause is often about a run of thousands of steps, which would be iterated again for each mutant.
     """
@@ -263,7 +263,7 @@ def _known(made, original):
 
 
 def see_changes(name, made):
-    """Assert that a change of a certificate's statement is rejected, or shows in its digest."""
+    """Assert that a certificate with a changed statement is rejected, or has another digest."""
     original = made["statement_digest"]
     tried = others = 0
     paths = list(_paths(made["statement"]))

@@ -71,7 +71,7 @@ def certificate(
     trusts: tuple[Data, ...] = (),
     **more: Data,
 ) -> bytes:
-    """Return a file with one claim, of the parameters x (rational) and those in `values`."""
+    """Return a file with one claim; its parameters are x, which is rational, and the names in `values`."""
     values = {"x": "3"} | (values or {})
     statement = {
         "parameters": [parameter(name) for name in values],

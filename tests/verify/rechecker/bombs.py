@@ -38,7 +38,7 @@ from tests.verify.rechecker.bomb_parts import (
 
 
 def chain(count: int, link: Callable[[Data, int], Data], start: Data = X) -> tuple[Data, list[Data]]:
-    """Return the last of some definitions, each made of the one before, and the definitions."""
+    """Return the symbol of the last of some definitions, and the definitions; each uses the definition before it."""
     definitions, last = [], start
     for i in range(min(count, 900)):
         definitions.append([["Symbol", f"d{i}"], link(last, i)])
@@ -101,7 +101,7 @@ def long_product(count: int) -> Data:
 
 
 def roots_of(count: int) -> Data:
-    """Return a product in which the root of each of many sums occurs twice; equal roots are collected."""
+    """Return a product with two equal roots of each of many sums; the re-checker collects equal roots."""
     kept = [["Pow", add(X, num(i + 1)), fraction(1, 2)] for i in range(count)]
     return mul(*kept, *kept)
 
@@ -182,7 +182,7 @@ def half_negative(count: int, start: Data | None = None) -> bytes:
 
 
 def many_choices(clauses: int, cases: int) -> bytes:
-    """Return many clauses; for each the names of many parameters that are words are looked at."""
+    """Return many clauses; for each clause the re-checker looks at the names of many parameters that are words."""
     size = ["Symbol", "n", "integer", "rational", "positive", "nonnegative", "nonzero", "real"]
     claim = {"kind": "matrix_identity", "says": "", "left": letter("A"), "right": letter("A")}
     claims = [claim | {"label": f"c{i}", "shapes": [[letter("A"), size, size]]} for i in range(clauses)]
@@ -215,14 +215,14 @@ def many_squares(count: int, names: int) -> bytes:
 
 
 def many_signs(clauses: int, names: int) -> bytes:
-    """Return many proofs; for each the signs of all variables are looked up."""
+    """Return many proofs; for each proof the re-checker looks up the signs of all variables."""
     claims = [relation(num(1)) | {"label": f"c{i}"} for i in range(clauses)]
     listed = tuple(f"s{i}" for i in range(names))
     return certificate(claims[0], POSITIVE, evidence="proved", claims=claims, variables=listed)
 
 
 def many_lists(count: int, depth: int) -> bytes:
-    """Return nested lists among matrices, in which letters are looked for."""
+    """Return nested lists among matrices, in which the re-checker looks for letters."""
     inner: Data = [[]] * count
     for _ in range(depth):
         inner = [inner]
@@ -246,7 +246,7 @@ def matrices_apart(size: int, digits: int) -> bytes:
 
 
 def quotients_in_exponents(terms: int, divisors: int) -> bytes:
-    """Return an exponential of a quotient with many terms and a divisor of many terms."""
+    """Return an exponential of a quotient whose numerator and divisor have many terms."""
     p = ["Symbol", "p", "nonnegative", "real"]
     over = add(*[mul(num(i + 2), power(p, i)) for i in range(1, divisors)], num(1))
     left = ["exp", mul(add(*[power(V, i + 1) for i in range(terms)]), power(over, -1))]
@@ -255,7 +255,7 @@ def quotients_in_exponents(terms: int, divisors: int) -> bytes:
 
 
 def long_ends(count: int, digits: int, terms: int) -> bytes:
-    """Return a proof on a box whose ends are in many relations of long numbers, of a sum in whose terms x is."""
+    """Return a proof on a box for a sum whose terms contain x; many relations with long numbers give the box's ends."""
     ends = [["Le", mul(num(int("7" * digits) + 2 * i), X), num(10**digits)] for i in range(count)]
     k = ["Symbol", "k", "integer", "rational", "real"]
     total = ["Sum", mul(k, X), ["Tuple", k, num(1), num(terms)]]

@@ -1,4 +1,4 @@
-"""Certificates that are accepted, of each kind of proof, by hand and from the library."""
+"""Accepted certificates for each kind of proof, made by hand or from the library."""
 
 import copy
 
@@ -57,15 +57,15 @@ def ball():
 
 
 def identities(statement):
-    """Return the statement whose claims are all its identities, without its other clauses."""
+    """Return the statement with its identities as claims, and without its other clauses."""
     return statement.alone(*(clause for clause in statement.clauses if isinstance(clause, Identity)))
 
 
 def symbolic(name="wang2024.lemma1"):
     """Return a certificate of a theorem's identities.
 
-    The divisors that it may list: T − 1, T − q, q + (T − q) w and q + (T − q) w² with w = e^(−C), T − q + qr², 1 + r,
-    1 + b.
+    The certificate may list the divisors T − 1, T − q, q + (T − q) w and q + (T − q) w² with w = e^(−C), T − q + qr²,
+    1 + r, 1 + b.
     """
     statement = identities(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
@@ -87,7 +87,7 @@ def symbolic(name="wang2024.lemma1"):
 
 
 def identity():
-    # Defined for k >= 1 and n > k; the divisors are k − n, k + 2 and k. There are half exponents and a definition.
+    # The sides are defined for k >= 1 and n > k; the divisors are k − n, k + 2 and k. Some exponents are halves.
     word = Parameter("w", "word", "w", words=("one", "other"))
     root = sp.exp(z / 2) + sp.exp(-z / 2)
     big = Parameter("n", "rational", "n", above=0)
@@ -107,7 +107,7 @@ def identity():
 
 
 def identity_here():
-    # The sides are equal at x = 3 only.
+    # The sides are equal only at x = 3.
     v = AT_LEAST
     statement = one_clause(Identity("same", x**2 * v / (v**2 + x), 9 * v / (v**2 + 3)), X, variables=(v,))
     proof = {"kind": "identity", "scope": "instance", "factors": [{"factor": to_data(v**2 + 3), "shift": None}]}
@@ -229,7 +229,7 @@ def in_logarithms():
 
 def deductions():
     # x − log(1 + x) is 0 at 0, and its slope is t/(1 + t). (1 + x)^(k + 1) − 1 − (k + 1)x is (1 + x) times the same
-    # expression for k, plus kx². a = √(x + k) − √x − √k > 0 would make a² + 2a(√x + √k) + 2√x√k = 0 positive.
+    # expression for k, plus kx². If a = √(x + k) − √x − √k > 0, then 0 = a² + 2a(√x + √k) + 2√x√k > 0, which is false.
     size, a = Parameter("x", "rational", "x", minimum=0), sp.Symbol("x", nonnegative=True)
     t, roots, both = sp.Symbol("t", real=True), sp.sqrt(a) + sp.sqrt(K), 2 * sp.sqrt(a) * sp.sqrt(K)
     power, whole = sp.Pow(1 + a, K), sp.sqrt(a + K)
@@ -333,7 +333,7 @@ def residual_of_wishart():
 
 
 def point_of_an_inequality():
-    # 2z < z² fails at z = 1/2, where the margin is 1/4 − 1; the list is only read.
+    # 2z < z² fails at z = 1/2, where the margin is 1/4 − 1. The list v is read, but not used.
     listed = Parameter("v", "rationals", "a list", above=0)
     statement = one_clause(Inequality("bound", sp.Lt(2 * z, x * z**2)), X, listed, variables=(z,))
     proof = {"kind": "point", "bits": None, "point": {"z": "1/2"}, "difference": "-3/4"}

@@ -1,4 +1,4 @@
-"""Accepted certificates of deductions: those of the tables beside the tests of each rule, by the table and the name."""
+"""Accepted certificates of deductions, by table and name, from the tables in the tests of the rules."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Make = Callable[[], dict[str, Any]]
 
 
 def of_a_line(line: str, tree: Any, instance: Mapping[str, Any], relations: list[Any]) -> dict[str, Any]:
-    """Return the certificate of a statement in a line, by a tree of rules."""
+    """Return a certificate of a statement in a line; its proof is a tree of rules."""
     proof = {"kind": "deduction", "relations": relations, "tree": tree}
     return certificate(
         statement_of(line), {name: str(value) for name, value in instance.items()}, ("verified", "proved", proof)
@@ -55,7 +55,7 @@ _OF_LINES: Mapping[Any, Callable[..., dict[str, Any]]] = {
 
 
 def _made() -> dict[str, Make]:
-    """Return a function that makes each certificate."""
+    """Return the functions that make the certificates, by the certificate's name."""
     made: dict[str, Make] = {}
     for table in (test_deductions, test_ranges, test_recursions):
         made |= {f"{_title(table)}:{name}": make for name, make in table.ACCEPTED.items()}

@@ -18,12 +18,13 @@ from verify.rechecker.kinds import boxes, runs
 EXAMPLE = {"T": "9", "q": "2", "d": "1", "eta": "1/20", "eps": "1/200"}
 CYCLING = {"T": "9", "q": "2", "d": "3", "eta": "6", "eps": "1/500"}
 RISING = {"T": "9", "q": "2", "d": "1", "eta": "5", "eps": "1/200"}
-# The steps at which the runs at EXAMPLE and at RISING reach the level; at RISING the loss is above it again at LATER.
+# At step STEPS the run at EXAMPLE reaches the level, at step FIRST the run at RISING; at step LATER the loss of the run
+# at RISING is above the level again.
 STEPS, FIRST, LATER = 10287, 102, 1601
 
 
 def _checkpoints(statement, instance, clause, steps, *, bits, last):
-    """Return states of the run at some steps, as balls eight times as wide as the computed ones."""
+    """Return states of the run at some steps, as balls eight times as wide as the computed balls."""
     given, found = given_at(statement, instance), []
     with ctx.workprec(bits):
         recursion = runs.Recursion(given, given.claims[clause]["dynamics"], "here")
@@ -41,7 +42,7 @@ def _fraction(point):
 
 
 def _cuts(given, clause, proof):
-    """Return a bisection that covers the box; it cuts the side that is longest relative to the box's side."""
+    """Return a bisection of the box; each cut is across the side that is longest relative to the whole box's side."""
     with ctx.workprec(proof["bits"]):
         box = boxes.read_box(given, clause, proof, "proof", proof["bits"])
         waiting, cuts = [box.whole], []
@@ -68,7 +69,7 @@ def within():
 
 
 def above():
-    # Refuted: within e^2 = 7.38… there are 7 steps only.
+    # Refuted: the bound e^2 = 7.38… allows only 7 steps, and the run needs 10.
     proof = {"kind": "above", "bits": 64, "last": 7, "checkpoints": []}
     statement = one_clause(Reaches("reached", HALVING, x, within=sp.exp(n)), X, N)
     return certificate(statement, {"x": "1/1000", "n": "2"}, ("refuted", "certified", proof))
@@ -82,7 +83,7 @@ def not_before():
 
 
 def early():
-    # Refuted: the level is met before e^3 = 20.1….
+    # Refuted: the level is reached before step e^3 = 20.1….
     statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
     proof = {"kind": "early", "bits": 64, "at": 20, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "3"}, ("refuted", "certified", proof))
@@ -96,7 +97,7 @@ def before_the_start():
 
 @cache
 def theorem1():
-    """Return Theorem 1's statement without its proof steps, which are not about the run; its claims are."""
+    """Return Theorem 1's statement with its claims, which are about the run, and without its proof steps."""
     statement = load_theorem("wang2024.theorem1").statement
     return statement.alone(*statement.claims)
 

@@ -20,7 +20,7 @@ K, AT_LEAST = sp.Symbol("k", positive=True, integer=True), sp.Symbol("y", positi
 
 
 def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine"):
-    """Return a certificate as data; clauses are (outcome, evidence, proof)."""
+    """Return a certificate as data; each clause is (outcome, evidence, proof)."""
     data = statement if isinstance(statement, dict) else statement.to_data()
     return {
         "format": "lemmascope-certificate",

@@ -9,7 +9,7 @@ FREE = tuple(Parameter(name, "rational", name, above=0) for name in "xy")
 
 
 def random_expression(draw, depth, *, rational):
-    """Return a random expression of x and y, positive at positive points: its logarithms and divisions are defined."""
+    """Return a random expression of x and y; at positive x and y it has a value, which is positive."""
     if depth == 0:
         return draw.choice([A, B, sp.Integer(draw.randint(1, 5)), sp.Rational(draw.randint(1, 9), draw.randint(2, 9))])
     parts = [random_expression(draw, depth - 1, rational=rational) for _ in range(draw.randint(2, 3))]

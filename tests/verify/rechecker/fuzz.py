@@ -1,7 +1,7 @@
-# ruff: noqa: T201 -- a command that prints, and draws that are no secrets
+# ruff: noqa: T201 -- the command prints its results
 """Random files made to exhaust the re-checker, each answered in its own process with 1.5 GB of address space.
 
-`python -m tests.verify.rechecker.fuzz --count 300 --seed 0` draws 300 files; `--named` answers those of `bombs`. For
+`python -m tests.verify.rechecker.fuzz --count 300 --seed 0` draws 300 files; `--named` takes the files of `bombs`. For
 each file it prints the verdict, the counted work and bytes, seconds and megabytes; at the end it prints the largest of
 each number. It exits with 1 if a file was not answered.
 """
@@ -124,7 +124,7 @@ class Drawn:
         return self.source.choice([add, mul])(*parts, num(1), X)
 
     def grown(self) -> tuple[Data, list[Data]]:
-        """Return an expression made of parts that grow beyond their text, and its definitions."""
+        """Return an expression whose parts become longer than their text, and its definitions."""
         starts = [
             lambda: self.tree(self.source.randint(0, 5)),
             self.wide,

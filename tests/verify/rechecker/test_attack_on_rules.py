@@ -1,6 +1,6 @@
-"""Attacks on deductions: mutants of the proofs in the tables of accepted ones; every rule is among them.
+"""Attacks on deductions: mutants of the accepted proofs in the tables, which use every rule.
 
-By default one mutant in MUTANT of a proof by each rule is tried; the audit tries all mutants of all proofs.
+By default, one in MUTANT of the mutants of one proof by each rule is tried; the audit tries all mutants of all proofs.
 """
 
 import pytest
@@ -65,7 +65,8 @@ def test_every_field_of_every_rule_is_changed_in_some_mutant():
     assert changed == {(rule, key) for rule, (keys, _) in RULES.items() for key in keys.split()}
 
 
-# Of a number only the bits are given, of a box these and cuts, and others decide as well.
+# A number has only the field `bits`, and a box has `bits` and `cuts`; with other values of these fields the proofs are
+# valid too.
 @pytest.mark.parametrize("rule", [rule for rule in QUICK if rule not in ("number", "box")])
 def test_a_rule_that_accepts_all_is_noticed(rule, monkeypatch):
     monkeypatch.setitem(RULES, rule, (RULES[rule][0], lambda *_: None))

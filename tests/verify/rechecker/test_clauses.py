@@ -13,7 +13,7 @@ from verify.rechecker import Rejected, recheck_text
 
 
 def test_a_clause_that_a_word_decides_is_not_proved_for_all():
-    # True at the first word and false at the other.
+    # The claim is true at the first word and false at the other word.
     word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
     clause = Identity("same", Case(name, (K + 1) ** 2, K), K**2 + 2 * K + 1)
     statement = Statement((POSITIVE, word), (clause,))

@@ -97,7 +97,7 @@ def test_a_few_drawn_files_are_answered():
 def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_property):
     rows, largest = answers(FUZZ, *arguments)
     record_property("largest", largest)
-    # Memory is counted after it is allocated, so it may exceed the limit by that of one operation.
+    # Memory is counted after it is allocated, so it may exceed the limit by the memory of one operation.
     assert len(rows) == (300 if "--count" in arguments else len(BOMBS)) and largest["made"] < 1.5 * reading.MOST_MADE
     accepted = {row["name"] for row in rows if row["verdict"] == "accepted"}
     if arguments == ["--named"]:
@@ -105,7 +105,7 @@ def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_p
 
 
 def test_no_bomb_is_a_certificate_of_another_version():
-    # A file of a version that is not read would be answered at once, and would test nothing.
+    # A file of an unknown version would be answered at once, and would test nothing.
     for name, made in BOMBS.items():
         text = made() if name in AT_ONCE else b""
         if text.startswith(b'{"format"'):

@@ -1,4 +1,4 @@
-"""Values in a field: a number is rational only if this is known exactly; limits."""
+"""Values in a field: a number counts as rational only if it is known exactly; limits."""
 
 from fractions import Fraction
 

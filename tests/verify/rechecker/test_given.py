@@ -22,7 +22,7 @@ from verify.rechecker import Rejected
 
 
 def _everywhere(value, put):
-    """Yield, for each place of the symbol x in a value, a copy with `put` instead."""
+    """Yield a copy of a value for each place of the symbol x in it, with `put` at this place."""
     if value == ["Symbol", "x", "real"]:
         yield put
     elif isinstance(value, list | dict):

@@ -45,7 +45,7 @@ def test_the_symbolic_theorems_are_proved_again():
 def test_the_symbolic_theorems_are_proved_again_in_seconds():
     started = time.monotonic()
     symbolic_clauses()
-    # On an idle machine it takes 1.4 s.
+    # On an idle machine the re-checks take 1.4 s.
     assert time.monotonic() - started < 4.2
 
 
@@ -81,7 +81,7 @@ def test_some_clauses_are_checked_by_themselves():
         return Instance(data, instance).verdict(clause or claim[stated["label"]], stated)
 
     assert verdict(strict) == verdict(weak) == Verdict("proved")
-    # The kind of proof, and not the stated evidence, decides the evidence.
+    # The evidence follows from the kind of proof, and not from the stated evidence.
     assert verdict(weak | {"evidence": "certified"}).evidence == "proved"
     wrong = verdict(strict | {"proof": strict["proof"] | {"relations": []}})
     assert (wrong.evidence, wrong.rejected) == (None, True) and "not all positive" in wrong.why
@@ -103,7 +103,7 @@ def test_unknown_parts_are_told_from_wrong_ones():
     clause = data["claims"][0]
     unknown = ["Primitive", "mine", 1, ["Integer", "1"]]
     bound = data | {"definitions": [[["Symbol", "mine"], unknown]]}
-    # An unknown primitive in an unused definition does not matter; in a used definition it does.
+    # An unknown primitive does not matter in an unused definition, but matters in a used definition.
     assert Instance(bound, instance).verdict(clause, weak) == Verdict("proved")
     uses = clause | {"relation": ["Le", ["Symbol", "mine"], ["Integer", "2"]]}
     for data_, clause_ in ((bound, uses), (data, clause | {"relation": ["Le", unknown, ["Integer", "2"]]})):
@@ -205,7 +205,7 @@ sys.exit(any(m.split(".")[0] in ("verify", "theorems", "sympy") for m in sys.mod
 
 
 def test_the_folder_works_alone(tmp_path):
-    """The folder alone accepts certificates that rest on its core; those that need a package are `unknown`."""
+    """By itself, the folder accepts certificates that rest on its core; those that need a package are `unknown`."""
     shutil.copytree(Path(rechecker.__file__).parent, tmp_path / "alone", ignore=shutil.ignore_patterns("__pycache__"))
     folder = Path(str(resources.files("theorems"))) / "certificates"
     (tmp_path / "run.py").write_text(ALONE)

@@ -52,7 +52,7 @@ def _enclosures(found, reference):
 
 
 def test_values_and_derivatives_are_those_of_another_program():
-    # SymPy gives the derivative, and values to 60 digits; the graph and the straight line are computed with 256 bits.
+    # SymPy gives derivatives, and values to 60 digits; the graph and the straight-line program compute with 256 bits.
     draw = random.Random(7)
     for _ in range(150):
         expression = random_expression(draw, 3, rational=False)
@@ -74,7 +74,7 @@ def test_values_and_derivatives_are_those_of_another_program():
 _U, _X, _M = ["Symbol", "u", "real"], ["Symbol", "x", "real"], ["Symbol", "m"]
 _LESS = ["Add", _X, integer(-1)]
 _PARTIAL = {"divisor": ["Pow", _LESS, integer(-1)], "log": ["log", _LESS], "root": ["Pow", _LESS, ["Rational", "1/2"]]}
-# Each expression is 0 if its part p has a value; p has one for x > 1. The symbol m is defined as p.
+# Each expression is 0 if its part p has a value, as p has for x > 1. The symbol m is defined as p.
 _VANISHING = {
     "difference": lambda p: ["Add", p, ["Mul", integer(-1), p]],
     "times 0": lambda p: ["Mul", integer(0), p],

@@ -10,7 +10,7 @@ from verify.reports.pytest_plugin import use_all_cores
 
 @pytest.mark.parametrize(("given", "processes", "threads"), [(0, "auto", "1"), (2, 2, None)])
 def test_processes_on_all_cores_have_one_thread_each(monkeypatch, tmp_path, given, processes, threads):
-    # By these two calls the variable is restored after the test.
+    # These two calls make monkeypatch restore the variable after the test.
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.delenv("OMP_NUM_THREADS")
     option = SimpleNamespace(numprocesses=given or None, collectonly=False, usepdb=False)

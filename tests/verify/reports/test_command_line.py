@@ -250,7 +250,7 @@ CONTRADICTED = r"the assumptions of .* contradict each other \(zero=\w+\): leave
     [
         (contradicted, "", 2, f"verify: theorem: {CONTRADICTED}"),
         (contradicted, ":mine", 2, f"verify: theorem: {CONTRADICTED}"),
-        # In a theorem of the library the same is an internal error.
+        # In a theorem of the library the same error is an internal error.
         (contradicted, None, 70, f"{OURS}{CONTRADICTED}"),
         (broken, None, 70, f"{OURS}RuntimeError: two lines\n"),
     ],

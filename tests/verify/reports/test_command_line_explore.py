@@ -76,7 +76,7 @@ def test_explore_replays_what_it_found(cli, theorem_file, kept):
     code, out, _ = cli(*command, "--max-examples", "1")
     again = body_of(out)
     assert (code, again["counterexample"], again["needed"]) == (1, first["counterexample"], 1)
-    # The other theorem of the file has nothing to replay, and finds nothing.
+    # The search of the file's other theorem replays nothing, and finds nothing.
     code, out, _ = cli("explore", f"{theorem_file(SEARCHED)}:positive", "--json", "--max-examples", "30")
     none = body_of(out)
     assert (code, none["counterexample"], none["clause"], none["certified"]) == (0, None, None, False)

@@ -87,7 +87,7 @@ def test_a_check_in_scope(cli):
 
 
 def test_the_number_of_steps_is_that_of_naive_iteration(cli):
-    # The textbook recursion at 40 digits; after some 10^4 steps of 30 roundings 34 digits are right.
+    # The textbook recursion with 40 digits; after some 10^4 steps of 30 roundings each, 34 digits are right.
     with mpmath.workdps(40):
         T, q, d, eta, eps = 9, 2, 1, mpmath.mpf(1) / 20, mpmath.mpf(1) / 200
         a = C = mpmath.mpf(0)
@@ -113,9 +113,9 @@ def test_the_number_of_steps_of_the_design_example(cli):
     instance = ("T=20", "q=3", "d=5", "eta=1/500", "eps=1/100")
     code, out, _ = cli("check", THEOREM, *instance, "--seconds", "600", "--json")
     found = body_of(out)["values"]["steps_to_epsilon"]
-    # In doubles the roundings of 3·10^5 steps add up, at worst, to 3·10^5 · 30 · 1e-16 = 1e-9 in C and α, and with
-    # dL/dC ~ 2L = 0.02 to 2e-11 in L; dL/dα nearly vanishes. L falls by L²·4η/(T−1) = 4e-8 a step. The losses at the
-    # found step and before it are asserted to differ from ε by more than 1e-9, so doubles decide.
+    # In doubles, the roundings of 3·10^5 steps add up to at most 3·10^5 · 30 · 1e-16 = 1e-9 in C and α. The error of L
+    # is 2e-11, because dL/dC ~ 2L = 0.02 and dL/dα ~ 0. L falls by L²·4η/(T−1) = 4e-8 a step. Doubles decide, because
+    # the losses at the found step and at the step before differ from ε by more than 1e-9, as is asserted.
     T, q, d, eta, eps = 20, 3, 5, 0.002, 0.01
     a = C = 0.0
     steps, before = 0, math.inf

@@ -171,7 +171,7 @@ def test_an_error_is_a_line_with_what_was_typed(spoof):
 
 @contextmanager
 def _terminal(monkeypatch):
-    """Yield a standard error that is a terminal, with a clock by which every bar is late enough to be shown."""
+    """Yield a terminal as standard error; by the clock, every progress bar is late enough to be shown."""
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -1,4 +1,4 @@
-"""The draws of a pytest run: for each test the same on every machine, or new ones from a seed that is printed."""
+"""The draws of a pytest run: the same for each test on every machine, or new draws from a printed seed."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ CONSTANTS = "numbers = [" + ", ".join(map(str, range(10_007, 10_907, 3))) + "]"
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Run three tests in their own process; return the lines of its output and the draws of each test."""
+    """Run three tests in their own process; return the lines of its output, and the draws by the test's name."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
     def run(*arguments, limit="float('inf')", more="", hash_seed="0"):
@@ -81,7 +81,7 @@ def test_fresh_draws_are_others_and_their_number_repeats_them(drawn):
     _, first = drawn()
     lines, fresh = drawn("--fresh", "-n", "2")
     (seed,) = [line.split()[3] for line in lines if line.startswith("draws: fresh; --seed ")]
-    # Draws of a `given` inside a test, as in c, do not depend on the given seed.
+    # The draws of a `given` inside a test, as in test c, do not depend on the seed.
     again, other = drawn("--seed", seed)[1], drawn("--fresh")[1]
     assert all(again[name] == fresh[name] and first[name] != fresh[name] != other[name] for name in "ab")
 
@@ -91,7 +91,7 @@ def test_a_fresh_run_tries_first_what_failed_in_the_last_and_no_other_run_does(d
     drawn("--fresh", limit="500")
     own = drawn(limit="500")[1]
     again = drawn("--fresh", limit="500")[1]
-    # A failure is shrunk to 500; without one Hypothesis begins with 0.
+    # A failure is shrunk to 500; if there was no failure before, Hypothesis begins with 0.
     assert {name: numbers.split()[0] for name, numbers in own.items()} == dict.fromkeys("abc", "0")
     assert {name: numbers.split()[0] for name, numbers in again.items()} == dict.fromkeys("abc", "500")
     assert drawn(limit="500")[1] == own

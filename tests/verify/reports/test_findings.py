@@ -69,7 +69,7 @@ def test_expected_values_that_are_there_hold(path, expected):
         ("values.steps_to_epsilon", Enclosure(103, 110), "expected between 103 and 110"),
         ("values.inverse_loss_slope", Enclosure(0, 1), "is null, expected between 0 and 1"),
         ("values.inverse_loss_slope", Enclosure(None, 1), "is null, expected between -∞ and 1"),
-        # A part of the enclosure is outside.
+        # A part of the found enclosure is outside the expected enclosure.
         ("clauses.stays.margin", Enclosure(Fraction("-0.00160259760832011345"), 0), "expected between -1.6"),
         ("clauses.stays.claim", 1, "expected 1"),
         ("clauses.stays.evidence", "proved", "expected proved"),

@@ -78,7 +78,7 @@ FINDING = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures
             ],
             "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)",
         ),
-        # An expected refutation is counted separately; a surprise, or a refutation that was not expected, is not.
+        # An expected refutation is counted separately; a surprise and an unexpected refutation are not.
         (
             [_theorem("p.a"), REFUTED],
             "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved",

@@ -1,4 +1,4 @@
-"""The list of theorems: its evidence comes from shipped certificates that are re-checked when it is listed."""
+"""The list of theorems: its evidence comes from shipped certificates, which are re-checked at each listing."""
 
 import sys
 from importlib import metadata
@@ -191,7 +191,7 @@ one = Theorem("listed.one", "a title", Source("1", "derived here"), STATEMENT, {
 
 
 class Listed:
-    """A package with a theorem and its certificate, and the certificates that are re-checked when it is listed."""
+    """A package with a theorem and its certificate; `asked` lists the certificates that a listing re-checks."""
 
     def __init__(self, folder, monkeypatch):
         self.folder, self.asked = folder / "listed_package", []

@@ -217,7 +217,7 @@ def test_an_interrupted_run_is_gone_on_with(cli, monkeypatch):
 
 
 def late(monkeypatch):
-    """Let standard error be a terminal; return it and a clock that the test sets."""
+    """Make standard error a terminal; return the terminal, and a clock that the test sets."""
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -96,7 +96,7 @@ def test_out_of_scope_reads_alike_in_every_form(make_theorem):
     ):
         result = verify.check(theorem, x=given)
         assert headline(result) == found
-        # Out of scope, no proof is tried, so that nothing is said of all parameters.
+        # Out of scope no proof is tried, so the text does not mention all parameters.
         known = "" if given == 5 else "; for all parameters: open"
         assert f" {found}{known} 0." in " ".join(check_text(result).split())
         assert repr(result) == f"<CheckResult user.theorem at x={given}: {found}{known.replace(' parameters', '')}>"

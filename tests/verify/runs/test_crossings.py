@@ -1,4 +1,4 @@
-"""Planted errors of a crossing: one that seldom shows is caught under every seed, one that never shows under none."""
+"""Planted errors of a crossing: an error that seldom shows is caught at every seed; one that never shows is not."""
 
 import pytest
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ def held(theory, drawn, device):
     return Verdict(outcome, Evidence.COMPUTED, f"on {device}")
 
 
-# Under 16 of these seeds one run of 40 draws has no n = 6.
+# At 16 of these seeds a single run of 40 draws contains no n = 6.
 @pytest.mark.parametrize("seeds", [range(50), range(50, 100)], ids=str)
 def test_an_error_that_one_instance_in_eight_shows_is_caught(seeds):
     found = [crossing(held).caught("at 6", "cpu", seed=seed) for seed in seeds]

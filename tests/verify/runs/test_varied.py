@@ -1,4 +1,4 @@
-"""Experiments along a setting in several processes: the same curves as in one; Ctrl-C leaves the values so far."""
+"""Experiments along a setting in several processes have the same curves as in one; Ctrl-C leaves the values so far."""
 
 import os
 import signal
@@ -92,7 +92,7 @@ def test_runs_that_other_processes_cannot_do_are_refused(cli, slow):
     assert_one_line(cli(*words, "--jobs", "0"), "jobs = 0: must be an integer >= 1")
     assert_one_line(cli(*words, "--jobs", "2", "--scheduler", "tcp://x:1"), "jobs = 2", "this machine")
     assert_one_line(cli(*words, "--scheduler", "bogus"), "--scheduler = bogus", "tcp://HOST:PORT")
-    # A scheduler is refused for a single run too, which one process does.
+    # A wrong scheduler is also refused for a single run, which needs only one process.
     assert_one_line(cli("simulate", path, "--device", "cpu", "--scheduler", "bogus"), "--scheduler = bogus")
     with pytest.raises(InputError, match=r"user\.slow: is in no module: other processes cannot load it"):
         verify.simulate(replace(load_experiment(path)), n="1,2", device="cpu", jobs=2)

@@ -48,7 +48,7 @@ from verify.search import explore as module
 from verify.search.narrowing import without
 from verify.search.verdicts.state import scan
 
-# The number of examples ends each search, on a slow machine as well. If the time is to end it, the test has a clock.
+# The number of examples ends each search, even on a slow machine; a test of the time limit uses its own clock.
 explore = partial(module.explore, seconds=600)
 
 # False statements, each with its simplest witness.
@@ -238,14 +238,14 @@ def test_true_statements_survive():
 
 
 def test_a_margin_that_rounding_makes_negative_is_no_counterexample():
-    # (x + y)² = x² + 2xy + y² is an equality, and in float64 the left side is often the smaller by a rounding.
+    # (x + y)² and x² + 2xy + y² are equal, but in float64 the left side is often smaller by a rounding error.
     equal = theorem((X, Y), sp.Ge((x + y) ** 2, sp.Add(x**2, 2 * x * y, y**2)))
     result = explore(equal, {}, max_examples=200)
     assert result.counterexample is None and (result.clean, result.undecided) == (result.examples, 0)
 
 
 def test_instances_that_no_arithmetic_decides_are_counted():
-    # √w·√v > √(wv) never holds, and if the roots are irrational, no number of bits shows it.
+    # √w·√v > √(wv) never holds, but if the roots are irrational, no number of bits shows that it fails.
     v = sp.Symbol("v", real=True)
     parameters = tuple(Parameter(name, "rational", "a size", above=0) for name in "wv")
     equal = theorem(parameters, sp.Gt(sp.sqrt(w) * sp.sqrt(v), sp.sqrt(w * v)))
@@ -265,7 +265,7 @@ def test_steps_that_the_certificate_proves_are_not_searched():
     found = explore(planted, {}, max_examples=3)
     assert (found.clause.label, list(found.looked_at)) == (step.label, [*claims, step.label])
     assert list(found.settled) == steps[1:]
-    # Without a hypothesis only claims are searched.
+    # If a hypothesis is dropped, only claims are searched.
     found = explore(theorem, {}, drop="data_norm", max_examples=3)
     assert (list(found.looked_at), found.settled) == (claims, ())
 
@@ -273,8 +273,8 @@ def test_steps_that_the_certificate_proves_are_not_searched():
 def test_nothing_is_found_in_scope(clock):
     theorem1, planning = load_theorem("wang2024.theorem1"), clock.tick
 
-    # A run has thousands of steps in balls, and looks at the clock after each 1024. Before the first instance there are
-    # thousands of looks in a moment.
+    # A run has thousands of steps in balls, and looks at the clock after each 1024. Before the first instance the
+    # search looks at the clock thousands of times in a moment.
     def look_longer(_):
         clock.tick = 0.005
 
@@ -377,9 +377,9 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     [
         (sp.Ge(NOWHERE, 0, evaluate=False), (), "without_value"),
         (InWords("claim", "something"), (), "undecided"),
-        # The run stays at 2, which no number of steps shows; nothing is deduced for a state assumed to be positive.
+        # No number of steps shows that the run stays at 2, and no fact is deduced about a state assumed to be positive.
         (Reaches("claim", FOREVER, sp.Integer(1)), (), "undecided"),
-        # √2 + √3 = √(5 + 2√6), which balls do not show.
+        # Balls do not show that √2 + √3 = √(5 + 2√6).
         (sp.Le(sp.sqrt(2) + sp.sqrt(3), sp.sqrt(5 + 2 * sp.sqrt(6)), evaluate=False), (), "undecided"),
         # The claim is false only near v = √2, closer than any float.
         (sp.Ge(10**36 * (v - sp.sqrt(2)) ** 2, 1, evaluate=False), (v,), "undecided"),
@@ -428,7 +428,7 @@ def test_unreached_instances_count_neither_way_and_say_why(stopped, why):
 
 
 def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over(clock):
-    # The loss falls by a part in 10^9 a step, so each verdict takes longer than the search. Nothing is deduced for a
+    # The loss falls by a part in 10^9 a step, so each verdict takes longer than the search. No fact is deduced about a
     # state that is assumed to be positive.
     slow = Dynamics((POSITIVE,), (1 + sp.exp(w),), (POSITIVE * (1 - sp.Rational(1, 10**9)),), POSITIVE)
 

@@ -59,7 +59,7 @@ def test_an_interrupt_while_it_is_made_readable_keeps_what_was_found():
 
 
 def _slow(sleep, seconds):
-    """Return a theorem of which each evaluation takes some time."""
+    """Return a theorem whose evaluations each take some time."""
 
     @primitive(1)
     def slowly(arithmetic, number):
@@ -92,13 +92,13 @@ def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
     started = clock.now
     clock.tick = 0.01
     result = explore(statement, {}, seconds=1)
-    # No instance is shown in time; at a large n the claim is refuted, if the search comes to one.
+    # No instance is verified in time; if the search reaches a large n, the claim is refuted there.
     assert clock.now - started < 2.5 and result.clean == 0
     assert result.stopped == ("seconds" if result.counterexample is None else "found")
 
 
 def test_a_found_counterexample_is_not_confirmed_twice(monkeypatch):
-    # If it were decided again when time is short, it might be undecided.
+    # A second decision of the counterexample, when time is short, might leave it undecided.
     confirmed, confirm = [], Search.confirm
 
     def once(state, label, instance, *more):
@@ -125,7 +125,7 @@ def test_a_clock_that_is_looked_at_anywhere_ends_it(monkeypatch, place):
 
 
 def test_no_more_instances_are_tried_than_are_allowed():
-    # The instances of the polish, at most as many, and of the simplification of its end are counted as `polished`.
+    # `polished` counts the instances of the polish, at most `most`, and those of the simplification of its result.
     for most in (1, 2, 5, 20):
         result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
         assert result.examples == result.clean <= most and result.polished <= 2 * most
@@ -206,6 +206,6 @@ def test_a_leap_finds_what_is_false_at_a_far_end(monkeypatch):
     monkeypatch.setattr("verify.search.explore.suspects", lambda *_: iter(()))
     bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
     result = explore(bounded, {"x": 1}, max_examples=20)
-    # The search tries at most 5 general positions, the simplest instance, and leaps to 17 times as large values.
+    # The search tries at most 5 general positions and the simplest instance, and leaps to values 17 times as large.
     assert result.needed <= 8 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
     assert explore(bounded, {"x": 1}, max_examples=1).needed is None

@@ -26,7 +26,7 @@ def test_nothing_is_replayed_where_the_statement_was_changed():
     explore(BELOW_50, {}, keep=True)
     changed = theorem((N,), sp.Lt(n, 51))
     assert not explore(changed, {}, keep=True).replayed
-    # Nothing is replayed either for other given values, or if a hypothesis is dropped.
+    # Nothing is replayed for other given values, or if a hypothesis is dropped.
     pair = theorem((N, M), sp.Lt(n, 48 + m), Hypothesis("even", sp.Ge(m, 2)))
     assert not explore(pair, {"m": 2}, keep=True).replayed
     assert explore(pair, {"m": 2}, keep=True).replayed

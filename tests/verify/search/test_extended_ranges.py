@@ -20,7 +20,7 @@ from verify.search import extended_ranges as module, thresholds
 from verify.search.extended_ranges import shown_ranges
 from verify.search.results import ExtendedRange
 
-# The work ends each search, on a slow machine as well.
+# The limit on the work ends each search, even on a slow machine.
 extended_ranges = partial(module.extended_ranges, seconds=600)
 
 x, y = sp.symbols("x y", positive=True)
@@ -145,7 +145,7 @@ def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
         (found,) = shown_ranges(theorem(SMALL, TIDY, extensions=tuple(beyond[name] for name in names)), {"y": 1})
         return found.shown_to, found.by
 
-    # A theorem for (0, 3] shows everything that one for (0, 2] shows, in either order.
+    # A theorem for (0, 3] shows everything that a theorem for (0, 2] shows; the order of the two does not matter.
     assert shown("user.large", "user.larger") == shown("user.larger", "user.large") == (3, ("user.larger",))
     assert shown("user.large", "user.large") == (2, ("user.large",))
 
@@ -477,7 +477,7 @@ class TestTheLibrary:
 
     def test_necessity_finds_the_violation(self, cli, clock):
         given = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
-        # A run that is followed looks at the clock after each 1024 steps.
+        # The iteration of a run looks at the clock after each 1024 steps.
         clock.tick = 0.02
         code, out, _ = cli("necessity", "wang2024.theorem1", *given, "--seconds", "60", "--json")
         row = next(row for row in body_of(out)["reaches"] if row["hypothesis"] == "step_size")

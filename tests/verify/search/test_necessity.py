@@ -174,7 +174,7 @@ def test_a_map_is_shown_in_the_words_of_today(tmp_path, monkeypatch):
 
 
 def test_a_false_theorem_does_not_make_its_hypotheses_needed():
-    # x² <= 9 fails at x = 4, with both hypotheses.
+    # x² <= 9 fails at x = 4, where both hypotheses hold.
     made = theorem([SQUARE], Hypothesis("small", x <= 5), Hypothesis("other", s >= 1))
     for label in ("other", "small"):
         need = found(made, label)
@@ -197,7 +197,7 @@ def test_hypotheses_that_no_instance_is_found_for_end_nothing(no_deduction):
 @pytest.mark.parametrize("seconds", [0.01, 0.5])
 def test_little_time_is_no_error(no_deduction, seconds):
     result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
-    # On an idle machine the search takes 1.0 s: certifying gets at least this time, however little is given.
+    # On an idle machine the search takes 1.0 s, the least time for certifying, however little time is given.
     assert result.hypotheses[0].status == "undecided" and result.seconds < 3.1
 
 
@@ -207,7 +207,7 @@ def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_posit
     clause = Inequality("bound", sp.Le(z, w + 3, evaluate=False))
     need = found(theorem([clause], Hypothesis("less", sp.Le(z, w)), parameters=sides), "less", seconds=8)
     assert need.status == "needed" and need.witness["z"] > need.witness["w"] + 3
-    # Any factor above 1 is enough if both are large.
+    # Any factor z/w above 1 gives a violation if z and w are large.
     assert need.relaxed is None or need.relaxed.violated <= need.witness["z"] / need.witness["w"]
 
 
@@ -368,7 +368,7 @@ def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
 
 
 def test_beside_the_example_numbers_are_short():
-    # The hypothesis ends at √2: the values that are tried past it are short, and not digits of √2.
+    # The hypothesis ends at √2; the values tried beyond it are short numbers, and not long approximations of √2.
     need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
     assert need.status == "needed" and len(str(need.witness["x"])) < 12
 

@@ -54,7 +54,7 @@ def drawn(planned, count=200):
 
 
 def numbers(draw, part, count):
-    """Return a number of draws from a range."""
+    """Return a list of numbers drawn from a range."""
     source = random.Random(0)
     return [draw(part, source) for _ in range(count)]
 
@@ -162,7 +162,7 @@ def test_values_lie_in_their_range_and_reach_its_ends(low, width, low_open, high
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.integers(-40, 40), st.integers(0, 60))
 def test_integers_lie_in_their_range_and_reach_its_ends(low, width):
-    # An end is drawn about once in 33 times: all of 500 miss it in 2 of 10^7 ranges.
+    # An end is drawn about once in 33 draws, so in 2 of 10^7 ranges all 500 draws miss it.
     seen = numbers(drawn_integer, Range(Fraction(low), Fraction(low + width)), 500)
     assert all(isinstance(value, int) and low <= value <= low + width for value in seen)
     assert {low, low + width} <= set(seen) and (not low <= 0 <= low + width or 0 in seen)
@@ -381,7 +381,7 @@ def test_a_leap_takes_defaults_along():
         ([sp.Ge(x, 2 * y), sp.Le(x, y)], sp.Le(x, y)),
         # A relation that leaves no value by itself is named.
         ([sp.Lt(x**2, -y), sp.Le(x, y)], sp.Lt(x**2, -y)),
-        # An interval without an integer.
+        # If the interval has no integer, the last relation is named.
         ([sp.Ge(2 * n, 2 * y + 1), sp.Le(2 * n, 2 * y + 1)], sp.Le(2 * n, 2 * y + 1)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Searches in several processes: their results are those of one, and Ctrl-C leaves the results so far."""
+"""Searches in several processes have the results of a search in one process; Ctrl-C leaves the results so far."""
 
 import os
 import signal
@@ -107,7 +107,7 @@ def test_control_c_leaves_the_hypotheses_that_were_decided(theorem_file, tmp_pat
     # Now two processes work on two hypotheses, long after the first hypothesis was decided.
     body = interrupted(running, lambda: sorted(Counter(told(trace)).values())[-2:-1] >= [20])
     assert body["interrupted"] and [need["label"] for need in body["hypotheses"]] == ["drawn"]
-    # Without Ctrl-C some 1500 values are told.
+    # Without Ctrl-C some 1500 values are recorded.
     assert len(told(trace)) < 500
 
 
@@ -135,7 +135,7 @@ def test_control_c_ends_a_search_in_processes_with_what_was_looked_at(theorem_fi
 
     body = interrupted(running, all_work)
     assert (body["stopped"], body["counterexample"]) == ("interrupted", None)
-    # Without Ctrl-C it has 1000 examples, and some 1300 values are told.
+    # Without Ctrl-C the search has 1000 examples, and some 1300 values are recorded.
     assert 5 <= body["examples"] == body["undecided"] < 500 and len(told(trace)) < 500
 
 

@@ -127,7 +127,7 @@ def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
 
 
 def test_an_argued_claim_that_is_refuted_is_not_argued():
-    # True at the example, and false at once beyond it.
+    # The claim is true at the example x = 1, and false for x > 2.
     claim = Inequality("false", sp.Le(x, 2, evaluate=False))
     argument = (Inference("false", "as it says", ("square",), "application"),)
     result = verify.prove(theorem(claim, steps=(PROVED,), argument=argument), seconds=10)
@@ -228,7 +228,7 @@ def _in_steps(step, claim):
 
 
 def test_a_step_that_is_refuted_carries_no_claim(no_deduction):
-    # True at the example, and false at 2.
+    # The step is true at the example x = 1/2, and false at x = 2.
     step = Inequality("short", sp.Le(x, 1, evaluate=False))
     for claim in (InWords("means", "it is short"), Inequality("means", sp.Le(sp.exp(-x), 1, evaluate=False))):
         result = verify.prove(_in_steps(step, claim), seconds=8)

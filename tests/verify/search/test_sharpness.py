@@ -1,4 +1,4 @@
-"""Sharpness of a bound against values by hand, at chosen instances and at those that a search finds."""
+"""Sharpness of a bound against values by hand, at chosen instances and at instances that a search finds."""
 
 from fractions import Fraction
 

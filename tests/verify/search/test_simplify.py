@@ -144,7 +144,7 @@ def test_later_values_are_carried_into_their_new_range():
     assert follow(found, {"n": 5000, "m": 9000}, lambda i: i["m"] >= i["n"] + 3) == {"n": 3, "m": 6}
     # n ≤ m ≤ 2n with m at its end 2n: m stays at the end, although it could keep its value.
     assert follow(found, {"n": 5000, "m": 10_000}, lambda i: i["m"] == 2 * i["n"] > 12) == {"n": 7, "m": 14}
-    # 0 < y ≤ 1/(20 x²): y keeps its place in the range, the end.
+    # 0 < y ≤ 1/(20 x²): y is at the end of its range, and stays at the end.
     steps = plan((X, Y), [sp.Le(y, 1 / (20 * x**2))], {})
     start = {"x": Fraction(317, 100), "y": 1 / (20 * Fraction(317, 100) ** 2)}
     end = follow(steps, start, lambda i: 20 * i["x"] ** 2 * i["y"] == 1)
@@ -236,5 +236,5 @@ def test_paths_are_admitted_whatever_the_ranges():
             simplified.extend([above != start, below != start])
 
     hold()
-    # In a run all 40 had a start, and 79 of 80 paths led to a simpler instance.
+    # In one run all 40 draws had a start, and 79 of 80 paths led to a simpler instance.
     assert sum(started) >= 36 and sum(simplified) >= 65

@@ -1,5 +1,5 @@
-# ruff: noqa: T201 -- the counts are what is asked of an audit
-"""True statements survive thousands of instances at each of four seeds, a recursion 100 at one seed; with counts."""
+# ruff: noqa: T201 -- an audit prints its counts
+"""True statements survive thousands of instances at each of four seeds; a recursion survives 100 at one seed."""
 
 import pytest
 import sympy as sp
@@ -12,9 +12,9 @@ pytestmark = pytest.mark.audit
 
 SEEDS = range(4)
 INSTANCES, OF_A_RECURSION = 5000, 100
-"""Number of instances for each seed. An instance takes up to a millisecond, but seconds for a recursion."""
+"""The number of instances for each seed; an instance takes up to a millisecond, or seconds for a recursion."""
 SECONDS, FOR_A_RECURSION = 300, 40
-"""Time limits: no search should take a tenth of the first; a recursion's search uses all of the second."""
+"""Time limits: a search should take less than a tenth of SECONDS; a recursion's takes all of FOR_A_RECURSION."""
 x, y, z = sp.symbols("x y z", positive=True)
 w = sp.Symbol("w", real=True)
 n, m = sp.symbols("n m", integer=True, positive=True)
@@ -34,9 +34,9 @@ TRUE = {
     "2/(1/x + 1/y) <= (x + y)/2": theorem("means", (X, Y), sp.Le(2 / (1 / x + 1 / y), (x + y) / 2)),
     "(1 + x)^n >= 1 + n x": theorem("bernoulli", (X, N), sp.Ge((1 + x) ** n, 1 + n * x), Hypothesis("h", sp.Le(n, 99))),
     "exp(x) >= 1 + x": theorem("exponential", (X,), sp.Ge(sp.exp(x), 1 + x)),
-    # Equality only at x = y.
+    # The sides are equal only at x = y.
     "(x - y)^2 (x + 2 y) >= 0": theorem("factors", (X, Y), sp.Ge(x**3 - 3 * x * y**2 + 2 * y**3, 0)),
-    # Equality at x = y = z, where float64 may round in either direction.
+    # The sides are equal at x = y = z, where float64 may round in either direction.
     "(x + y + z)^3 >= 27 x y z": theorem("three_means", (X, Y, Z), sp.Ge((x + y + z) ** 3, 27 * x * y * z)),
     "(1 + w)^n >= 1 + n w from w = -1 on": theorem(
         "bernoulli_below_0", (W, N), sp.Ge((1 + w) ** n, 1 + n * w), Hypothesis("h", sp.Le(n, 40))
@@ -58,7 +58,7 @@ def test_a_true_statement_survives_thousands_of_instances(name, capsys):
     examples, undecided = 0, 0
     for seed in SEEDS[:1] if name == RECURSION else SEEDS:
         result = verify.explore(TRUE[name], seconds=seconds, max_examples=most, seed=seed)
-        # If few instances are left to draw, the search ends earlier: one parameter has some 4000.
+        # A search may end before `most` instances: with one parameter there are only some 4000 to draw.
         assert result.counterexample is None, result
         assert name == RECURSION or result.stopped == "examples", result
         examples, undecided = examples + result.examples, undecided + result.undecided

@@ -58,7 +58,7 @@ def _between(low: Fraction, high: Fraction) -> Any:
 
 
 def whole(x: Any, *, least: int | None = None) -> int:
-    """Return an integer as such. Raise NoValueError for other numbers, and for those below `least`."""
+    """Return an integer as an `int`. Raise NoValueError for a number that is no integer, or is below `least`."""
     if not isinstance(x, Fraction):
         raise UnsureError("an interval where an integer is needed")
     if x.denominator > 1 or (least is not None and x < least):
@@ -94,12 +94,12 @@ def _sign(x: Any) -> Fraction:
 
 
 def _smooth(at_zero: int, of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that is exact at 0."""
+    """Return a function of intervals, made exact at 0."""
     return lambda x: Fraction(at_zero) if isinstance(x, Fraction) and not x else of(lifted(x))
 
 
 def _atan(x: Any) -> Any:
-    """Return an arctangent: it rises, and mpmath rounds its values at the ends as it is told to."""
+    """Return the arctangents of an interval's ends, each rounded outwards; the function rises."""
     return iv.make_mpf(tuple(mpf_atan(end, iv.prec, to) for end, to in zip(x._mpi_, "fc", strict=True)))
 
 
@@ -125,7 +125,7 @@ _OF_ONE: Mapping[str, Callable[[Any], Any]] = {
     "tanh": _smooth(0, lambda x: times(_SINH(x), inverse(_COSH(x)))),
 }
 NAMES = (*_OF_ONE, "Max", "Min", "factorial", "binomial")
-"""The functions whose values are computed here; `trees` has those of the others."""
+"""The functions whose values this module computes; `trees` computes the values of the others."""
 BINDERS = ("Sum", "Product", "Iterate")
 
 

@@ -22,12 +22,12 @@ GRIDS = {
     "nonzero": tuple(x for x in _ALL if x),
     "integer": tuple(map(Fraction, range(-4, 6))),
 }
-"""Values of a variable with each assumption; a claim that has no value somewhere has none at one of them."""
+"""Values of a variable for each assumption; a claim without a value somewhere has none at one of these values."""
 _MORE_POINTS = 9
 
 
 def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
-    """Return points at which an identity is evaluated: small ones, and points with the parameters' values."""
+    """Return points at which an identity is evaluated: small numbers, and the parameters' values, as coordinates."""
     numbers = [v for v in values.values() if isinstance(v, Fraction)]
     axes = []
     for assumption in assumed.values():
@@ -39,13 +39,13 @@ def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
         allowed = [v for v in allowed if assumption != "nonzero" or v]
         axes.append(sorted({*GRIDS[assumption], *allowed}))
     found = [dict(zip(assumed, point, strict=True)) for point in product(*axes)]
-    # All points with at most one coordinate ≠ 1 or with equal coordinates, which include singular ones, and some more.
+    # Points with at most one coordinate ≠ 1, or with equal coordinates, include singular points; some others are added.
     crossed = [p for p in found if sum(v != 1 for v in p.values()) <= 1 or len(set(p.values())) == 1]
     return [{**values, **point} for point in [*crossed, *found[:: max(1, len(found) // _MORE_POINTS)]]]
 
 
 def for_all(claim: Claim, assumed: dict[str, str], values: Values, definitions: dict[str, Tree]) -> bool | None:
-    """Return whether a claim holds at all values of its variables: False if a point refutes it, True if so built.
+    """Return whether a claim holds at all values of its variables: False if a point refutes it, True if built to hold.
 
     Return None if a side has no value somewhere, and no point is found at which both have a value and the claim fails.
     Raise UnsureError if the claim was not built to be true, and no point refutes it.
@@ -190,7 +190,7 @@ def _clean(draw: random.Random, assumed: dict[str, str]) -> tuple[Tree, Tree]:
 
 
 def _cancelled(draw: random.Random) -> tuple[Tree, Tree, dict[str, Tree], str]:
-    """Return two sides that are equal where both have values; a point may have none."""
+    """Return two sides that are equal where both have values; at some points a side may have none."""
     p = as_tree(polynomial(draw, 3, 2), (X, Y, A))
     c = draw.choice((0, 1, -1, 2))
     z = draw.choice([X - c, X - Y, X + Y - c, X - A, X * Y - c, 2 * X + 1])
@@ -238,7 +238,7 @@ def identities(draw: random.Random) -> Specimen:
     if draw.random() < 0.25:
         right, kind = right + draw.choice([tree(1), X, X * Y, tree(Fraction(1, 7)), X**2]), kind + ", changed"
     claim = Claim(left, "==", right, equal=True)
-    # It is not always shown that a divisor has no zero on the domain.
+    # A check does not always show that a divisor has no zero on the domain.
     hard = kind.startswith("lim")
     return statement_for_all(
         draw, "identities", kind, claim, assumed=assumed, values=values, definitions=definitions, hard=hard

@@ -1,7 +1,7 @@
 """Relations with the language's functions, sums, products, recursions and pieces; values exist by construction.
 
-Factorials are of small integers, sums and products have few terms, and recursions few steps. In other draws a part has
-no value, and often it cancels.
+Factorials are of small integers, sums and products have few terms, and recursions have few steps. In some draws a part
+has no value; often this part cancels.
 """
 
 import random
@@ -37,7 +37,7 @@ def pieces(*parts: tuple[Any, str, Any, Any], last: Any) -> Tree:
 
 
 def iterated(place: int, count: Any, names: str, starts: tuple[Any, ...], steps: tuple[Any, ...]) -> Tree:
-    """Return a state of a recursion after a number of steps; the first name is that of the step's number."""
+    """Return a state of a recursion after a number of steps; the first name is the name of the step's number."""
     return Tree("Iterate", tuple(map(tree, (count, *starts, *steps))), (place, *names))
 
 
@@ -49,7 +49,7 @@ def _rational(draw: random.Random) -> Tree:
 
 
 def _whole(draw: random.Random) -> Tree:
-    """Return an integer that is small where n is."""
+    """Return an expression whose value is an integer, which is small if n and x are small."""
     return draw.choice([N, N, N + 1, N + 2, tree(draw.randint(0, 6)), call("abs", N - 3), call("floor", X) + 4])
 
 
@@ -59,7 +59,7 @@ def _of_one(draw: random.Random, names: tuple[str, ...]) -> Tree:
 
 
 def _sign(draw: random.Random) -> Tree:
-    """Return a sign of what is often 0."""
+    """Return the sign of an expression that is often 0, plus y."""
     return call("sign", draw.choice([X - Y, X * Y, X - call("abs", X), N - 3])) + Y
 
 
@@ -200,7 +200,7 @@ def laws(draw: random.Random) -> tuple[Tree, Tree, bool]:
 
 
 def functions(draw: random.Random) -> Specimen:
-    """Return a relation with functions at an instance; in a third of the draws a part has no value."""
+    """Return a relation with functions at an instance; in two fifths of the draws a part has no value."""
     x = small(draw)
     values = {"x": x, "y": draw.choice([small(draw), small(draw), Fraction(0), x]), "n": Fraction(draw.randint(0, 5))}
     hard, kind = False, "heads"

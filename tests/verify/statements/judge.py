@@ -105,7 +105,7 @@ def agrees(reported: Any, right: Any) -> bool:
         return (low is None or (low > right) is not True) and (high is None or (high < right) is not True)
     if isinstance(right, Fraction | int):
         return reported == right
-    # Another number is in such a narrow interval only by accident.
+    # The interval is so narrow that it contains a wrong number only by accident.
     exact = lifted(Fraction(reported))
     return (exact < right) is not True and (exact > right) is not True
 

@@ -14,7 +14,7 @@ from verify import MatrixIdentity, Parameter, Statement, matrix
 
 Letter = tuple[str, bool]
 Term = tuple[Tree, tuple[Letter, ...]]
-"""A scalar, and a list of letters, each with whether it is transposed."""
+"""A scalar, and letters; the flag of a letter says whether it is transposed."""
 Matrix = list[list[Fraction]]
 V = symbol("v")
 

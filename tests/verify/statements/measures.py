@@ -1,4 +1,4 @@
-"""Polynomials with known roots, and weights at finitely many points, some of which are no measures."""
+"""Polynomials with known roots, and weights at finitely many points; not all weights are measures."""
 
 import random
 from fractions import Fraction
@@ -21,7 +21,7 @@ def in_sympy(x: Fraction) -> sp.Rational:
 
 
 def roots(draw: random.Random) -> Specimen:
-    """Return a claim that a polynomial with known roots has exactly one in a box."""
+    """Return a claim that a polynomial with known roots has exactly one root in a box."""
     at = {"p": Fraction(draw.choice((0, 0, 0, 1, 1, 1, 2, 3)))}
     known = [small(draw) for _ in range(draw.randint(1, 3))]
     centre = draw.choice([draw.choice(known) + Fraction(draw.choice((0, 1, -1)), 20), small(draw)])
@@ -63,7 +63,7 @@ def roots(draw: random.Random) -> Specimen:
     clause = IsolatedRoot(
         "c0", (faithful(equation, SYMBOLS, points),), (SYMBOLS["x"],), (in_sympy(centre),), in_sympy(radius)
     )
-    # Krawczyk's test needs a slope of one sign; it does not decide on a double root, a root on the edge, or two.
+    # Krawczyk's test needs a slope of one sign; it does not decide on a double root, a root on the edge, or two roots.
     slopes = [_slope(known, centre + step * radius / 2) for step in range(-4, 5)]
     simple = len(inside) <= 1 and all(abs(root - centre) < radius for root in inside)
     simple &= min(slopes) > max(slopes) / 3 > 0 or max(slopes) < min(slopes) / 3 < 0
@@ -122,7 +122,7 @@ def solved(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] 
 
 
 def is_measure(found: list[Fraction], factors: int) -> bool:
-    """Whether some moments can be those of a measure: no leading minor of their Hankel matrix is negative."""
+    """Whether some numbers can be the moments of a measure: no leading minor of their Hankel matrix is negative."""
     corners = range(1, factors + 2)
     return all(determinant([[found[i + j] for j in range(n)] for i in range(n)]) >= 0 for n in corners)
 
@@ -150,7 +150,7 @@ def moment_of(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
 
 
 def drawn_spoil(draw: random.Random) -> tuple[Tree | None, Any]:
-    """Return a factor 1 that has no value at some instance, and this instance's value of the parameter."""
+    """Return a factor that is 1 but has no value at one value of the parameter, and this value of the parameter."""
     if draw.random() > 0.45:
         return None, None
     return draw.choice(

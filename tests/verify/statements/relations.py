@@ -34,7 +34,7 @@ def expression(draw: random.Random, names: str, depth: int) -> Tree:
 
 
 def with_value(draw: random.Random, make: Any, values: Mapping[str, Any]) -> tuple[Tree, Any]:
-    """Draw trees until one has a value that is neither long nor large."""
+    """Draw trees until a tree has a value that is neither long nor large; return both."""
     while True:
         node = make()
         try:
@@ -58,7 +58,7 @@ def singular(draw: random.Random, values: Mapping[str, Fraction]) -> Tree:
 
 
 def cancelling(draw: random.Random, s: Tree) -> Tree:
-    """Return an expression in which `s` cancels: 0 wherever it has a value."""
+    """Return an expression in which `s` cancels; wherever it has a value, the value is 0."""
     choices = [
         kept(s + kept(-1 * s)),
         kept(0 * s),
@@ -132,7 +132,7 @@ def irrational_relation(draw: random.Random) -> Specimen:
 
 
 def law(draw: random.Random) -> Specimen:
-    """Return an equality by a law of exponentials, logarithms and powers, or an inequality that it decides."""
+    """Return an equality by a law of exponentials, logarithms and powers, or an inequality that such a law decides."""
     values = instance_of(draw, "xy", zero=False)
     x, y = symbol("x"), symbol("y")
     p, q = 1 + x**2, 2 + y**2
@@ -226,7 +226,7 @@ def _inverse_pair(draw: random.Random) -> Specimen:
 
 
 def _chain(draw: random.Random) -> Specimen:
-    """Return a claim that uses the last of a chain of definitions, at times so that the first cancels."""
+    """Return a claim that uses a chain of definitions; at times the first definition cancels."""
     values = instance_of(draw, "xy")
     names = "".join(values)
     first = (

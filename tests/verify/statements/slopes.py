@@ -41,7 +41,7 @@ def _polynomial(draw: random.Random, degree: int) -> tuple[Tree, list[Tree]]:
 
 
 def _limit(draw: random.Random) -> tuple[Tree, list[Tree], list[Tree]]:
-    """Return a limit of a rational function, its generic values, and the coefficients that vanish where these fail."""
+    """Return a limit of a rational function, its generic values, and the coefficients whose zeros make them wrong."""
     degree = draw.randint(1, 2)
     above, p = _polynomial(draw, degree)
     below, q = _polynomial(draw, degree)
@@ -120,7 +120,7 @@ def _planted(draw: random.Random, values: dict[str, Fraction]) -> Specimen:
 
 
 def _with_slope(draw: random.Random) -> tuple[Tree, Tree]:
-    """Return an expression in u and its derivative, by the rules."""
+    """Return an expression in u, and its derivative by the rules of differentiation."""
     c, n = a_number(draw, zero=False), draw.choice((-2, -1, 2, 3, 4))
     return draw.choice(
         [

@@ -38,7 +38,7 @@ X, Y, N, K, J, C, S, R = map(symbol, "xynkjcsr")
 HALF = Fraction(1, 2)
 AT = {"x": Fraction(-5, 2), "y": Fraction(3), "n": Fraction(4)}
 SEEDS = 80
-"""The number of drawn statements in which each function of the language is."""
+"""The number of drawn statements; every function of the language occurs in them."""
 BITS = 200
 
 
@@ -187,7 +187,7 @@ def _value(node, at):
 
 
 def _agrees(given, data, right):
-    """Whether the re-checker's value is right; it may refuse what it cannot decide, but no rational number."""
+    """Whether the re-checker's value is right; the re-checker may refuse undecided values, but no rational number."""
     with ctx.workprec(BITS):
         try:
             node = given.expression(data, "here")
@@ -201,7 +201,7 @@ def _agrees(given, data, right):
 
 
 def _found(given, node):
-    """Return a value exactly if it is seen to be rational: 0 times an irrational number is not."""
+    """Return a value, exactly if the re-checker sees that it is rational; 0 times an irrational number is not exact."""
     try:
         return given.number(node, None)
     except NotExact:

@@ -1,4 +1,4 @@
-# ruff: noqa: T201 -- the counts are what is asked of an audit
+# ruff: noqa: T201 -- an audit prints its counts
 """The audit of random statements of known truth: none is wrongly verified, and none wrongly refuted.
 
 `make audit` draws 2 000 statements. With AUDIT=full in the environment it draws ten times as many, and with
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.audit
 ASKED = os.environ.get("AUDIT", "")
 COUNT = 20_000 if ASKED == "full" else 2_000
 _SHOWN = 12
-"""The number of wrong verdicts in a category that are shown in full."""
+"""The largest number of wrong verdicts that are shown in full, in each category."""
 _EXPLORED = 12
-"""The number of statements in a category that are searched for counterexamples too."""
+"""The number of statements, in each category, that are also searched for counterexamples."""
 OF_RELATIONS = ("relations", "definitions", "limits", "derivatives", "hypotheses", "cases")
 
 

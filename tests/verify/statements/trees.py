@@ -144,7 +144,7 @@ class Point:
         self.values, self.definitions = dict(values), dict(definitions or {})
 
     def value(self, node: Tree) -> Any:
-        """Return the value. Raises NoValueError if there is none."""
+        """Return the value of a node. Raise NoValueError if there is none."""
         match node.op:
             case "number":
                 return node.label
@@ -202,7 +202,7 @@ class Point:
         return result
 
     def _at_a_point(self, node: Tree) -> Any:
-        """Return the value of a substitution, of a limit, or of what `applied` computes."""
+        """Return the value of a substitution, of a limit, or of a function that `applied` computes."""
         if node.op == "subs":
             at = self.value(node.parts[1])
             return self.with_values(**{node.label: at}).value(node.parts[0])
@@ -262,7 +262,7 @@ class _Quotients:
         self.point, self.name = point, name
 
     def expand(self, node: Tree) -> Quotient:
-        """Return numerator and denominator. Raises NoValueError for a tree that has no value nearby."""
+        """Return numerator and denominator. Raise NoValueError for a tree that has no value nearby."""
         if self.name not in node.names():
             value = self.point.value(node)
             if not isinstance(value, Fraction):

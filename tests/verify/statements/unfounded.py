@@ -26,14 +26,14 @@ def integral(draw: random.Random, depth: int) -> sp.Expr:
 
 
 def assumed(draw: random.Random) -> tuple[Callable[[], Statement], bool, str]:
-    """Return a maker of a statement with an assumption on a symbol, whether it is allowed, and a description."""
+    """Return a function that makes a statement, whether its assumption on a symbol is allowed, and a description."""
     beyond, role = draw.choice([*BEYOND, "real", ""]), draw.choice(["definition", "state", "Subs", "Limit"])
     symbol = sp.Symbol("D", **({beyond: True} if beyond else {}))
     whole = integral(draw, 3)
     value = draw.choice([whole, whole + X, whole * X + 1, whole / 2 + N / 3, sp.sqrt(X**2 + 1) + whole])
     is_whole = value is whole or isinstance(value, sp.Integer)
     shown = is_whole and role in ("definition", "state") and beyond in ("integer", "rational")
-    # A state whose symbol is rational, but not an integer, has no step that is shown to be an integer.
+    # The step of a state whose symbol is rational, but not an integer, is not shown to be an integer.
     shown = shown and not (role == "state" and beyond == "rational")
 
     def made() -> Statement:
@@ -114,7 +114,7 @@ def cancelled(part: Kept) -> Kept:
 
 
 def identity(part: Kept) -> MatrixIdentity:
-    """Return the claim that the cancelling terms leave A. Raises TheoremError if a shape does not fit."""
+    """Return the claim that the cancelling terms leave A. Raise TheoremError if a shape does not fit."""
     size = {name: sp.Symbol(name, integer=True, positive=True) if name != "1" else sp.Integer(1) for name in SIZES}
     shapes = {matrix(letter): (size[rows], size[columns]) for letter, (rows, columns) in LETTERS.items()}
     return MatrixIdentity("c", as_sympy(cancelled(part)), matrix("A"), shapes)

@@ -170,7 +170,7 @@ def faithful(
     definitions: Mapping[str, Tree] | None = None,
     words: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Any:
-    """Return the tree as a SymPy expression that, as stored, has a value exactly where the tree has, and the same one.
+    """Return the tree as a SymPy expression that, as stored, has the tree's values, and none where the tree has none.
 
     If SymPy would cancel, nothing is evaluated. Raise NotWrittenError if that does not help either.
     """
@@ -187,7 +187,7 @@ def faithful(
             if all(same(right, value_at(back, point, definitions)) for point, right in expected):
                 return expression
         except (UnsureError, ValueError, TypeError):
-            # NotWrittenError is one; SymPy raises others where it compares what is no number.
+            # NotWrittenError is a ValueError; SymPy raises others when it compares expressions that are not numbers.
             continue
     raise NotWrittenError(f"SymPy does not keep {node}")
 

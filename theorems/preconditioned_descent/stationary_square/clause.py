@@ -72,7 +72,7 @@ class StationarySquare(ClauseDefaults):
         The centre and the radius of the box. The centre has one value for each unknown: those of the first unknown in
         all layers, then those of the second, and so on. Values of unknowns without effect on f are ignored.
     minimum
-        Whether it is claimed that the second derivatives are positive definite at the point.
+        Whether the clause also claims that the second derivatives are positive definite at the point.
     says
         The clause in words.
 
@@ -181,7 +181,7 @@ class StationarySquare(ClauseDefaults):
         return self._verified(points[0], detail, values)
 
     def _sharpened(self, question: Question, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
-        """Return a point to the digits that are shown, if these are more than DIGITS, to which points are searched."""
+        """Return a point to the number of digits that are shown, if that is more than the DIGITS of the search."""
         if question.digits <= DIGITS:
             return point
         sharp = certify(problem.composed, problem.moments, point.centre, question.digits, question.budget.end)

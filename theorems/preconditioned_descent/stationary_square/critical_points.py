@@ -39,14 +39,14 @@ _SPREAD = 1.3
 _NEGATIVE = 0.15
 """Share of unknowns that start negative."""
 _NEAR = 1e-6
-"""Distance, relative to their size, below which two points are the same; also the least curvature used downhill."""
+"""Relative distance below which two points are the same; also the least curvature used downhill."""
 _NEWTON_IN_BALLS = 12
 """Maximum number of Newton steps in balls, from a float's 16 digits on; each doubles the digits."""
 
 
 @dataclass(frozen=True)
 class CriticalPoint:
-    """A critical point: the box that holds exactly one, the value of f, whether it is a local minimum, if decided."""
+    """A critical point: a box that holds exactly one, the value of f, and whether it is a local minimum, if decided."""
 
     centre: tuple[Fraction, ...]
     radius: Fraction

@@ -2,11 +2,11 @@
 
 In one unknown these are the real roots of the slope. In three the loss has to be quadratic in one, x: its slope in x is
 D x − N with D and N in the other two, u and v. At a critical point either D = N = 0, or x = N/D, which is substituted
-in the other two slopes. Either way two polynomials in u and v vanish; with two unknowns, these are the slopes. So an
-irreducible factor A of one and B of the other vanish, and with them the resultants of A and B in u and in v. The real
-roots of the resultants are isolated, and the pairs of roots at which A or B is not 0 are excluded in balls. For
-D = N = 0 no pair may be left. Otherwise each pair that is left has to lie, with its x, in a box that is certified to
-hold exactly one critical point.
+in the other two slopes. Either way two polynomials in u and v vanish; with two unknowns, these are the slopes. So
+irreducible factors A of one polynomial and B of the other vanish, and with them the resultants of A and B in u and in
+v. The real roots of the resultants are isolated, and the pairs of roots at which A or B is not 0 are excluded in balls.
+For D = N = 0 no pair may be left. Otherwise each pair that is left has to lie, with its x, in a box that is certified
+to hold exactly one critical point.
 """
 
 from collections.abc import Mapping, Sequence

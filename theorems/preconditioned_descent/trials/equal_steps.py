@@ -7,8 +7,8 @@ The moments E tr S^k are those of a real Wishart matrix, by zonal polynomials: o
 
     E tr (GGᵀ)^k = 2k Σ_κ ∏' c ∏ (d + c)(m + c) / ∏ h h',    c = 2(j − 1) − (i − 1) at the box in row i and column j,
 
-with h = 2a + l + 1 and h' = 2a + l + 2 for a boxes to its right and l below it; ∏' leaves out the first box. The reason
-is that the power sum tr (GGᵀ)^k has the coefficient 2k ∏' c / ∏ h h' on the Jack polynomial J_κ of α = 2, and
+with h = 2a + l + 1 and h' = 2a + l + 2 if a boxes are to its right and l below it; ∏' leaves out the first box. Reason:
+the power sum tr (GGᵀ)^k has the coefficient 2k ∏' c / ∏ h h' on the Jack polynomial J_κ of α = 2, and
 E J_κ(GGᵀ) is ∏ (d + c)(m + c).
 """
 

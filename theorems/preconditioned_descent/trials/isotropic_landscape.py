@@ -46,7 +46,7 @@ def loss_at(data: Data, row: "Numbers", columns: "Numbers") -> tuple[float, floa
 
 
 def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
-    """Return the zero of K (`rise`) nearest to the place, above or below it; 0 if there is none below it.
+    """Return the zero of K (`rise`) nearest to z = `place`, above or below; if none is below, 0.
 
     Because K > 0 at the place, R has a minimum at the zero below. Raises UndefinedError if no zero is above the place.
     """
@@ -61,7 +61,7 @@ def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
 
 
 def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above: bool) -> Trials:
-    """Return trials that f has a local minimum at v = e_1 and β² the zero of K below the place, or that above it.
+    """Return trials that f has a local minimum at v = e_1 and β² = z, the zero of K below (or above) the place.
 
     The loss there exceeds the least loss, by at most R(place). The trials are these two comparisons, small moves of P
     and Q, and small moves of P with the best Q.
@@ -95,8 +95,9 @@ def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above:
 def falls_towards_the_pattern(*, all_rows: bool) -> Trials:
     """Return trials that no drawn last row (v, β) of P is that of a local minimum.
 
-    With the best Q the loss is lower at a moved row. Rows have v ≠ 0, and are moved to a larger |β|. With `all_rows`
-    half of the rows have v = 0 instead, and all entries of these are moved.
+    A trial compares the losses at a row and at a moved row, each with its best Q; the moved row has to have the lower
+    loss. Rows have v ≠ 0, and are moved to a larger |β|. With `all_rows` half of the rows have v = 0 instead, and all
+    entries of these are moved.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

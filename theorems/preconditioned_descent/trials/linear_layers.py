@@ -153,10 +153,10 @@ def same_in_every_order(*, turned: bool) -> Trials:
 
 
 def label_is_added(*, corner: bool) -> Trials:
-    """Return trials that c for the query's first label 0 adds c to it after every layer, and changes nothing else.
+    """Return trials that a label c in place of the query's 0 adds c to its later labels, and changes nothing else.
 
-    If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise it is
-    drawn like the rest. One trial compares all of Z_l, after a layer.
+    If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise this
+    column is drawn like the rest. One trial compares all of Z_l, after a layer.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

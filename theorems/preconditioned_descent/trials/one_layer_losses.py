@@ -63,7 +63,7 @@ class Data:
 
     @cached_property
     def absolute(self) -> "Data":
-        """The same with absolute values."""
+        """The same data with absolute values."""
         return Data(self.n, abs(self.sigma), abs(self.targets), abs(self.weights))
 
     @property

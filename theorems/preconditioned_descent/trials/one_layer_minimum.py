@@ -58,7 +58,7 @@ class Least:
 
     @cached_property
     def scales(self) -> tuple["Numbers", "Numbers"]:
-        """Sizes of moves of the entries of p and K, so that moves change the label about as much as the claimed point.
+        """Sizes of moves of the entries of p and K that affect the label about as much as the claimed p and K do.
 
         Coordinate i of a token has size √λ_i, a label √tr Σ.
         """
@@ -85,7 +85,7 @@ class Least:
 
 
 def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return words, and P's last row and Q's columns: the claimed ones moved, or new ones, and rescaled.
+    """Return a description, and P's last row and Q's columns: the claimed ones moved, or new ones, and rescaled.
 
     Kind 0 multiplies the entries of Q, 1 draws P and Q afresh, 2 moves both by a little, and 3 by more.
     """
@@ -104,7 +104,7 @@ def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers",
 
 
 def descended(claim: Least, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return words, and the end of at most 40 steps of L-BFGS, from P's last row and Q's columns drawn afresh."""
+    """Return a description, and the end of at most 40 steps of L-BFGS from a random last row of P and columns of Q."""
     import numpy as np
     from scipy.optimize import minimize
 

@@ -89,7 +89,7 @@ def _descended(random: "Generator", rule: "tuple[np.ndarray, np.ndarray]", layer
 
 
 def least_at_steps(steps: Values, least: Values) -> "Trials":
-    """Return trials of: f over S is least at these steps, real, different and positive, with this value.
+    """Return trials of the claim that f over S is least at these positive, different steps, with this value.
 
     The trials are: the steps are positive and differ, the value there, the values at steps moved by random amounts of
     sizes from 10⁻³ to 10 times the largest, and at ends of descents from random steps.
@@ -122,7 +122,7 @@ def _named(steps: Sequence[Fraction]) -> Iterator[tuple[str, Any]]:
 
 
 def strict_at_steps(steps: Values) -> "Trials":
-    """Return trials of: at two steps the second derivatives of f over S are positive definite.
+    """Return trials of the claim that at two steps the second derivatives of f over S are positive definite.
 
     The trials are the second derivative in the first step and the determinant, which decide it.
     """
@@ -140,7 +140,7 @@ def strict_at_steps(steps: Values) -> "Trials":
 
 
 def saddle_at_equal_steps(equal: Values, steps: Values) -> "Trials":
-    """Return trials of: both slopes of f vanish only at the equal pair, a saddle, and at the least pair.
+    """Return trials of the claim that both slopes of f vanish only at the equal pair, a saddle, and the least pair.
 
     The trials are the slope and the determinant at the equal pair, and the ends of Newton's method from random pairs.
     """
@@ -181,7 +181,7 @@ def _ends_of_newton(
                 break
         else:
             continue
-        # A slope's error is at most 10⁻¹³ times the sum of its absolute terms; the pair's, this times the inverse.
+        # A slope's error is at most 10⁻¹³ times the sum of its absolute terms. The inverse bounds the pair's error.
         bound = 1e-13 * (weights @ (nodes * (1 + abs(pair).max() * nodes) ** 3))
         error = 2 * bound * np.linalg.norm(np.linalg.inv(curvature), 2)
         yield Trial(-min(float(np.linalg.norm(pair - one)) for one in known), error, {"a": pair[0], "b": pair[1]})

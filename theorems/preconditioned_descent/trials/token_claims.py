@@ -40,7 +40,7 @@ def _layers(instance: "Instance") -> int:
 
 
 def positive_but_one(special: Values) -> "Trials":
-    """Return trials of: with two layers, this point of S is critical, and all others have a_0, a_1, b_0 > 0.
+    """Return trials that with two layers this point of S is critical, and all other such points have a_0, a_1, b_0 > 0.
 
     The trials are the exact slopes there, and the critical points that a root search from random points finds.
     """
@@ -67,7 +67,7 @@ def _exact_slope(layers: Layers, at: Sequence[Fraction], place: int) -> Fraction
 
 
 def least_within(bounds: Bounds) -> "Trials":
-    """Return trials of: with two layers, f over S attains its least value within bounds of a_0, a_1 and b_0.
+    """Return trials that with two layers f over S attains its least value within bounds of a_0, a_1 and b_0.
 
     The trials are random points and the ends of descents from them. Each is compared with the lowest point known within
     the bounds: at first the end of descents there, then also the points tried.
@@ -86,7 +86,7 @@ def least_within(bounds: Bounds) -> "Trials":
 
 
 def between(lower: Callable[[Layers], Fraction]) -> "Trials":
-    """Return trials of: f's infimum over S is below the least loss of L layers with rates 0, and not below `lower`.
+    """Return trials that f's infimum over S is below the least loss of L layers with rates 0, and not below `lower`.
 
     The trials are the end of a descent from the least point with rates 0, random points, and the ends of descents from
     these.
@@ -111,7 +111,7 @@ def between(lower: Callable[[Layers], Fraction]) -> "Trials":
 
 
 def no_negative_step(rates: bool = False) -> "Trials":
-    """Return trials of: at every critical point of f over S no step is negative, nor, with `rates`, a rate.
+    """Return trials that at every critical point of f over S no step is negative, nor, with `rates`, a rate.
 
     The trials are the critical points that a root search from random points finds.
     """
@@ -129,7 +129,7 @@ def no_negative_step(rates: bool = False) -> "Trials":
 
 
 def valley(factor: Fraction = Fraction(1)) -> "Trials":
-    """Return trials of: over a_0 < 0 the infimum of f is a factor times the least value V of G, attained at a_1, p > 0.
+    """Return trials that over a_0 < 0 the infimum of f is `factor` · V, with the least value V of G, at a_1, p > 0.
 
     G is the limit of f as a_0 → 0 and b_0 = p/a_0. The trials are: G's least point found by descents has a_1, p > 0;
     f is lower at some positive steps and rate; f at this a_1 and p and a_0 = −10⁻¹ … −10⁻⁶ times n/(n + d + 1); random

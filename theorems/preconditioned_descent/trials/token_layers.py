@@ -43,8 +43,8 @@ ENDED = 1e-30
 """Length of a move, relative to a step, at which Newton's method in these balls ends."""
 MOST_MOVES = 12
 RESOLVED = 1e-20
-"""Smallest resolved mean square per eigenvalue above 0, on average over them: residuals of 10⁻¹⁰ keep six digits in
-float64."""
+"""Smallest mean square, averaged over the eigenvalues above 0, that floats resolve: residuals of 10⁻¹⁰ keep six digits
+in float64."""
 
 
 def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
@@ -95,9 +95,9 @@ class Layers:
             )
 
     def least_without_rates(self, count: int) -> Fraction:
-        """Return the least loss of a number of layers with all rates 0: that over all polynomials of this degree.
+        """Return the least loss of a number of layers with all rates 0: the least over all polynomials of this degree.
 
-        The best one is an orthogonal polynomial, whose roots are real: it is a product of 1 − a_l s.
+        The best polynomial is orthogonal, so its roots are real, and it is a product of factors 1 − a_l s.
         """
         return max(self.d - self.n, 0) + least_square(count, self.n, self.d)
 

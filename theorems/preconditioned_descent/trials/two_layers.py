@@ -139,7 +139,7 @@ def _both_ways(size: int) -> tuple["np.ndarray", "np.ndarray"]:
 
 
 def least_over_symmetric(steps: Values) -> "Trials":
-    """Return trials of: at Σ = Ψ = I, f over symmetric A_0, A_1 is least at a I and b I for two steps, in any order.
+    """Return trials that at Σ = Ψ = I, f over symmetric A_0, A_1 is least at a I and b I for two steps, in any order.
 
     The trials are A_0 and A_1 at distances from 10⁻³ to 10 from these and, for d up to 6, ends of descents.
     """
@@ -219,7 +219,7 @@ def _in_orders(pairs: "Values | tuple[Values, ...]", instance: "Instance") -> "l
 
 
 def gradient_vanishes(*pairs: Values) -> "Trials":
-    """Return trials of: at A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the gradient of f in all A_0 and A_1 is 0.
+    """Return trials of the claim that at A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the gradient of f in all A_0 and A_1 is 0.
 
     The trials are the slopes in random directions, among them single entries, at drawn Σ.
     """
@@ -238,7 +238,7 @@ def gradient_vanishes(*pairs: Values) -> "Trials":
 
 
 def positive_definite(steps: Values) -> "Trials":
-    """Return trials of: at two steps, in either order, the second derivatives over all A_0, A_1 are positive definite.
+    """Return trials that at two steps, in either order, the second derivatives over all A_0, A_1 are positive definite.
 
     The trials are the least eigenvalues of the second derivatives in the plane of (V, 0) and (0, W), for a random V and
     W = V, Vᵀ or any, at drawn Σ.
@@ -265,7 +265,7 @@ def positive_definite(steps: Values) -> "Trials":
 
 
 def strict_minimum(steps: Values) -> "Trials":
-    """Return trials of: over all A_0 and A_1, f has a strict local minimum at two steps, in either order.
+    """Return trials of the claim that f, over all A_0 and A_1, has a strict local minimum at two steps in any order.
 
     The trials are random moves from a Σ^{-1} and b Σ^{-1}, of sizes from 10⁻³ to 1/10 of the larger step, at drawn Σ.
     """

@@ -83,7 +83,7 @@ def rounding(task: Task, eta: float, w: float) -> float:
 
 
 def drawn_task(random: "Generator", n: int, preconditioner: "np.ndarray") -> Task:
-    """Return Gaussian data and a target from the simplex, from nearly uniform to a few entries."""
+    """Return Gaussian data and a random target on the simplex, from nearly uniform to a few large entries."""
     data = random.normal(size=(n, len(preconditioner)))
     weights = random.gamma(10 ** random.uniform(-1, 1), size=n) + 1e-12
     return Task(data, weights / weights.sum(), preconditioner)
@@ -97,10 +97,10 @@ def _read(instance: "Instance") -> int:
 
 
 def close(factor: float = 1) -> "Trials":
-    """Return trials of: the layer of W = wH and v = `factor` η/(nw) and the step are within √6 ηβwG²/72.
+    """Return trials of: the layer with W = wH and v = `factor` η/(nw) is within √6 ηβwG²/72 of the step.
 
-    The trials are drawn tasks in one to four dimensions. Within a row the scores differ by at most G, and the targets
-    by at most β; half of the time by as much as possible.
+    The trials are drawn tasks in one to four dimensions. Scores of a row differ by at most G and entries of b by at
+    most β, half of the time by as much as possible.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -149,7 +149,7 @@ def _apart(task: Task, eta: float, w: float) -> tuple[float, float]:
 
 def _large_step(n: int) -> float:
     """Return a step size at which, for `slow_task`, all other outputs are n e¹² times smaller than the first two."""
-    # Their logits are lower by ηβk/n, β = 2/n.
+    # The other logits are lower by ηβk/n, β = 2/n.
     return n / (n // 4) * (log(n) + 12) * n / 2
 
 

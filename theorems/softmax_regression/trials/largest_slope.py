@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 300
 ROUNDED = 1e-12
-"""Bound on the error of an eigenvalue of J: at most 300 · 2⁻⁵² ‖J‖ for given J, and the errors of probabilities."""
+"""Bound on the error of an eigenvalue of J: at most 300 · 2⁻⁵² ‖J‖ for given J, and rounding of probabilities."""
 
 
 def largest_eigenvalue(logits: "np.ndarray") -> "tuple[float, np.ndarray]":
@@ -66,7 +66,7 @@ def _ascended(start: "np.ndarray", radius: float) -> "np.ndarray":
 
 
 def logits_tried(random: "Generator", n: int, ball: float) -> "Iterator[np.ndarray]":
-    """Yield logits of norm `ball` or less: random ones, up to three of them raised, and the ends of ascents."""
+    """Yield logits of norm `ball` or less: random logits, with up to three raised entries, and the ends of ascents."""
     import numpy as np
 
     while True:
@@ -98,7 +98,7 @@ def three_levels(n: int, ball: float) -> float:
 
 
 def one_row_above(n: int, ball: float) -> float:
-    """Return the largest eigenvalue where all logits but one are equal and least, of sum 0 and norm `ball`."""
+    """Return the largest eigenvalue at logits of sum 0 and norm `ball` that are equal except for one larger logit."""
     import numpy as np
 
     row = np.eye(1, n)[0] - 1 / n
@@ -108,7 +108,7 @@ def one_row_above(n: int, ball: float) -> float:
 def largest_at(levels: Callable[[int, float], float]) -> "Trials":
     """Return trials of: the largest eigenvalue over logits of norm R² or less is `levels`(n, R²).
 
-    The trials are random logits, and the ends of ascents from them on their sphere.
+    The trials are random logits, and the ends of ascents from them among logits of the same norm.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -141,8 +141,8 @@ def best_is(factor: Values, room: Values) -> "Trials":
             rows, v = pair_directions(random, n), np.eye(1, d)[0]
             ends = [radius * np.outer(np.cos(angle) * rows[0] + sign * sin(angle) * rows[1], v) for sign in (-1, 1)]
             move = Move(ends[0], radius * v, ends[1], radius * v)
-            # Let m be the move of a logit. The slope is at least 1/cosh(m/2) ≥ 1 − m²/8 of the best, and the two rows
-            # are lower by the factor cos θ ≥ 1 − θ²/2, a relative loss of at most √(n/(2(n−2))) m²/(4R²).
+            # Let m be the move of a logit. The slope is at least 1/cosh(m/2) ≥ 1 − m²/8 times the best, and the two
+            # rows are lower by the factor cos θ ≥ 1 − θ²/2, a relative loss of at most √(n/(2(n−2))) m²/(4R²).
             lost = moved**2 * (1 / 8 + 0.31 / radius**2)
             yield Trial(move.moved() / move.size - best * (1 - lost), move.error(radius) / move.size, move.named())
         while True:
@@ -158,7 +158,7 @@ def at_most(bounds: Values, factor: float = 1) -> "Trials":
     """Return trials of: `factor` times the bounds on the best factor, R times the largest eigenvalue, hold.
 
     `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and 1/E; `best_factor` defines E. The trials are
-    random logits in the ball of radius R², and the ends of ascents from them on their sphere.
+    random logits in the ball of radius R², and the ends of ascents from them among logits of the same norm.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -1,9 +1,9 @@
 r"""Moves of the data or of the weights of softmax regression, and trials of bounds on how far the prediction moves.
 
 f = softmax(Ax) with ‖A‖, ‖x‖ ≤ R. If x or A moves, the target b̃ = b − f' + f leaves the residual unchanged, so that
-‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors. The others are steep: large moves
-lead from one row to another, and small ones from one of two logits far above the others to the other (moves of x at
-d = 1: along one row).
+‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors. The others are steep: a large move
+leads from one row to another. For a small move two logits are far above the rest, and the move raises one and lowers
+the other (a small move of x at d = 1 is along one row).
 """
 
 from collections.abc import Callable, Iterator
@@ -86,7 +86,7 @@ def _unit(vector: "np.ndarray") -> "np.ndarray":
 
 
 def _two_rows(random: "Generator", n: int) -> "tuple[np.ndarray, np.ndarray]":
-    """Return the unit vectors of two rows."""
+    """Return the unit vectors of two random rows."""
     import numpy as np
 
     first, second = random.choice(n, 2, replace=False)
@@ -99,7 +99,7 @@ def pair_angle(random: "Generator", radius: float) -> float:
 
 
 def pair_directions(random: "Generator", n: int) -> "tuple[np.ndarray, np.ndarray]":
-    """Return two directions of logits, of norm 1: two rows above the others (0 if n = 2), and one above the other."""
+    """Return two unit directions of logits: two rows above the others (0 if n = 2), and the first above the second."""
     first, second = _two_rows(random, n)
     both = first + second
     return _unit(both - both.mean()) if n > 2 else 0 * both, _unit(first - second)
@@ -121,7 +121,7 @@ def data_move(random: "Generator", n: int, d: int, radius: float, small: bool) -
     before, after = (_of_norm(random, random.normal(size=(n, d)), radius) for _ in "ab")
     x = _of_norm(random, random.normal(size=d), radius)
     if small:
-        # The matrices between two of norm at most R have norm at most R.
+        # A convex combination of matrices of norm at most R has norm at most R.
         most = np.max(abs((after - before) @ x))
         after = before + min(1, SMALL / (most or 1)) * random.uniform() * (after - before)
     return Move(before, x, after, x)
@@ -223,7 +223,10 @@ def data_pair(radius: float, d: int, size: float) -> Move:
 
 
 def needed_at_two_rows(move: Pair, factor: float = 0.5) -> "Trials":
-    """Return trials of: at n = 2 no factor below `factor` R will do. Seven moves are tried, each half the last."""
+    """Return trials of: at n = 2 no factor below `factor` R is enough.
+
+    Seven moves are tried, each half as long as the one before.
+    """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         _, d, radius = read(instance)

@@ -28,7 +28,7 @@ _MOST_CELLS, _MOST_LARGE = 10**6, 500
 _SUBSETS = 40
 """Number of drawn subsets of each kind."""
 _LARGE = 60.0
-"""C of layers that have learnt a draw: exp(−60) is far below a rounding."""
+"""C of layers that have learnt a draw: exp(−60) is far below a rounding error."""
 _REPEATS = 1e-12
 """Bound on the probability that two tokens have the same encoding, if encodings are taken to be distinct."""
 
@@ -85,7 +85,7 @@ def _of_two(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], f
 
 
 def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], float, dict[str, float]]:
-    """Return the same for M = C I and encodings that are nearly always orthonormal, with about the best A = αI at T.
+    """Return the same as `_of_two` for M = C I, nearly always orthonormal encodings and about the best A = αI at T.
 
     The law is uniform on so many orthonormal vectors that two tokens have the same one with a probability below 1e-12.
     """
@@ -126,8 +126,9 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
         times = value_at(longer if T_test > T else shorter, instance)
         for draw in cycle((_of_two, _of_many)):
             losses, square, detail = draw(sizes, random)
-            # A sum of T terms, each rounded by some T ulps of |A|² + d/q, which is far above the effect of the logits'
-            # rounding on shares of at most 1. Tokens with the same encoding change a loss by at most |A|² + d/q.
+            # A loss is a sum of T terms, each rounded by about T ulps of |A|² + d/q. This is far above the effect of
+            # the logits' rounding on shares of at most 1. Tokens with the same encoding change a loss by at most
+            # |A|² + d/q.
             error = (64 * _EPS * max(T, T_test) + _REPEATS) * (1 + times) * (square + d / q)
             yield Trial(times * losses[0] - losses[1], error, {"loss": losses[0], "loss_test": losses[1]} | detail)
 
@@ -154,7 +155,7 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
             dual = np.linalg.pinv(E)[:T]
             total = dual.sum(axis=0)
             M = _LARGE * (dual.T @ dual - 2 * np.outer(total, total))
-            # A logit is rounded by some T ulps of the sizes of its terms, and a share by as much.
+            # A logit is rounded by about T ulps of the sizes of its terms, and a share by as much.
             off = 32 * (T + 1) * _EPS * float((abs(E.T) @ abs(M) @ abs(E).sum(axis=1)).max())
             error = d * (8 * off + T * math.exp(off - _LARGE))
             trained = _mean_loss(E[:, :T], M, q, d, random, 0.0, query)

@@ -130,7 +130,7 @@ class Task:
         return ((flat - part) if self.rest else part).reshape(X.shape)
 
     def target(self, X: Array, y: Array) -> Array:
-        """Return the mean of the selected tokens of each X. At measured parts it is the best function of these."""
+        """Return the mean of the selected tokens of each X. At the measured part of X it is the best function."""
         import numpy as np
 
         return np.einsum("nt,ntd->nd", y, X) / self.q
@@ -172,8 +172,8 @@ def _other_function(task: Task, U: Array, random: "Generator") -> Trial:
 def smallest(few: sp.Expr, many: sp.Expr) -> "Trials":
     """Return trials of the least loss: the loss of sums and contrasts equals it, and no other loss tried is below it.
 
-    The others are those of random measurements, of moves of the best by 1e-4 to 1, and of three steps of descent from
-    random ones, each with the best function of the measurements; and of random functions of the best measurements.
+    The best function is tried with random measurements, with the best measurements moved by 1e-4 to 1, and with the
+    results of three steps of descent from random measurements. Random functions are tried with the best measurements.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

@@ -1,4 +1,4 @@
-"""Recursions on two numbers, followed over more steps than can be gone through one by one."""
+"""Recursions on two numbers, followed over more steps than can be computed one by one."""
 
 import math
 import warnings
@@ -30,7 +30,7 @@ class Reached:
 
 
 def after(move: Move, state: State, steps: int) -> State:
-    """Return the state after so many steps. Raises UndefinedError if it is not finite."""
+    """Return the state after `steps` steps. Raises UndefinedError if it is not finite."""
     x, y = state
     try:
         for _ in range(steps):
@@ -75,7 +75,7 @@ def smooth(move: Move, start: State) -> Reached:
 
 
 def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, last_step: float = 1e30) -> list[Reached]:
-    """Return the states at the marks' first zeros along the run, in the order of the marks, which is that of the run.
+    """Return the states at the marks' first zeros along the run; the run reaches the marks in the given order.
 
     The curve through the iterates is integrated from a state where the run is smooth, in the logarithm of the step.
     `least` are the sizes of the two numbers below which their relative error does not matter.

@@ -44,7 +44,7 @@ def softmax(logits: Array) -> Array:
 
 
 def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array, Array]:
-    """Return (Xp, p), to which the layer attends, its output f and f − STS; with sign 1 and |X|, |V| sums of sizes."""
+    """Return the attended mean (Xp, p), the output f and f − STS; with sign 1 and |X|, |V|, the sums of the sizes."""
     import numpy as np
 
     attended = np.concatenate([X @ p, np.broadcast_to(p, (len(X), len(p)))], axis=1)
@@ -108,7 +108,7 @@ def _sizes(instance: Instance, random: "Generator") -> tuple[int, int, int, Arra
 
 
 def _compiled(instance: Instance, *expressions: sp.Expr) -> Callable[[Mapping[str, float]], tuple[float, ...]]:
-    """Return expressions as a function of the values of their other symbols, by name, T and q being the instance's."""
+    """Return expressions, at the instance's T and q, as a function of the values of their other symbols, by name."""
     at = [e.subs({s: sp.Integer(instance[str(s)]) for s in e.free_symbols if str(s) in instance}) for e in expressions]
     names = ["alpha", "C", "d", "eta"]
     by_name = {str(symbol): symbol for e in expressions for symbol in e.free_symbols}
@@ -123,8 +123,8 @@ def _compiled(instance: Instance, *expressions: sp.Expr) -> Callable[[Mapping[st
 def kept(step_alpha: sp.Expr, step_C: sp.Expr) -> "Trials":
     """Return trials of Lemma 1's recursion: a step of gradient descent on whole matrices, from a drawn step of a run.
 
-    d <= 3 and a step size up to 2q are drawn; the trials of the steps before show that the run from zero is on the set
-    before that step.
+    d <= 3 and a step size up to 2q are drawn; the trials of earlier steps show that the run from zero is on the set
+    until that step.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -142,7 +142,7 @@ def kept(step_alpha: sp.Expr, step_C: sp.Expr) -> "Trials":
             slope_V, slope_W = over_subsets(*slopes(X, V, p, y), y)
             next_V, next_W = on_the_set(T, d, *recursion({"alpha": alpha, "C": C, "d": d, "eta": eta}))
             off = max(np.abs(V - eta * slope_V - next_V).max(), np.abs(W - eta * slope_W - next_W).max())
-            # Sums have at most 2Td + 4T rounded terms, and an error of at most so many ulps of the sum of their sizes.
+            # Sums have at most 2Td + 4T rounded terms, and an error of at most as many ulps of the sum of their sizes.
             sizes = slopes(np.abs(X), np.abs(V), p, y, 1.0)
             size = eta * max(np.abs(part).max() for part in over_subsets(*sizes, y)) + abs(alpha) + abs(C)
             error = _EPS * (2 * T * d + 4 * T) * size
@@ -170,7 +170,7 @@ def population_loss(closed: sp.Expr) -> "Trials":
             _, _, sizes = residuals(np.abs(X), np.abs(V), p, y, 1.0)
             found, size = (np.square(of).sum() / (2 * len(X)) for of in (residual, sizes))
             (claimed,) = loss({"alpha": alpha, "C": C, "d": d, "eta": 0.0})
-            # Sums have at most 2Td² + 4T rounded terms, and an error of at most so many ulps of the sum of their sizes.
+            # Sums have at most 2Td² + 4T rounded terms, and an error of at most as many ulps of the sum of their sizes.
             error = _EPS * (2 * T * d**2 + 4 * T) * size
             yield Trial(-abs(found - claimed), float(error), {"d": d, "alpha": alpha, "C": C})
 

@@ -86,11 +86,11 @@ def _far(instance: Instance) -> tuple[OneHotRun, list[Reached]]:
 
 
 def _nearer(distances: Iterator[tuple[float, dict[str, float]]]) -> Iterator[Trial]:
-    """Yield a trial for each distance from a limit but the first, and one for the last.
+    """Yield a trial for each distance from a limit but the first, and one more for the last distance.
 
-    Each is at most half of the one before, or 2e-4, and the last is at most 2e-4. The distances are of order r (the
-    lag) or r² log t (the slope), so that they fall by 10 or nearly 100 when the odds fall by 10; the lag's first term,
-    |1 − d/(T−1)| r, is below 1e-4 at the last odds.
+    The claims are that each distance is at most half of the one before, or 2e-4, and that the last is at most 2e-4. The
+    distances are of order r (the lag) or r² log t (the slope), so that they fall by 10 or nearly 100 when the odds fall
+    by 10; the lag's first term, |1 − d/(T−1)| r, is below 1e-4 at the last odds.
     """
     before, tried = next(distances)
     for distance, tried in distances:

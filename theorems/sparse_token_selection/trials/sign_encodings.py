@@ -61,7 +61,8 @@ class Sizes:
 class SignSample:
     """Logits over C of drawn encodings: (n, q) of selected tokens, (n, T − q) of others, (n,) of the query's token.
 
-    The encodings of the others are drawn in pairs that differ in sign: the first half of the sample, and the second.
+    The encodings of the others are drawn in pairs that differ in sign: those of the second half of the sample are minus
+    those of the first half.
     """
 
     sizes: Sizes

@@ -91,7 +91,7 @@ class Descent:
 
     @property
     def grows(self) -> bool:
-        """Whether |C| rises by over 0.3 % of 1 + |C| while the step grows 4-fold at the end; log 10¹⁰ rises by 6 %."""
+        """Whether |C| rises by over 0.3 % of 1 + |C| when t grows 4-fold at the end; log t rises by 6 % at t = 10¹⁰."""
         before, end = (abs(self.logit_scale(at)) for at in (self.seen[-2:][0], self.later[-1]))
         return end - before > 0.003 * (1 + before)
 
@@ -183,7 +183,7 @@ def falls(query: bool, factor: sp.Expr) -> "Trials":
 
 
 def vanishes(query: bool, bound: sp.Expr) -> "Trials":
-    """Return trials of Σ |∇L|² <= bound over n steps and of some |∇L|² <= bound/n there, n from the smooth state on.
+    """Return trials of Σ |∇L|² <= bound over n steps and some |∇L|² <= bound/n, for n from the smooth state on.
 
     The sum after that state is an integral over the curve through the iterates, by trapezia of a width of 4 % of the
     step. The error is taken to be 1 % plus six standard errors of the loss divided by η: the sum is near a loss over η.

@@ -1,1 +1,1 @@
-"""Proofs of inequalities by deduction: found by linear programs, slopes, inductions and cases, for the re-checker."""
+"""Proofs of inequalities by linear programs, slopes, inductions and cases, written for the re-checker."""

@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, Any, sp.Expr]
 _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh)
 _PLAIN = (sp.sin, sp.cos, sp.atan, sp.floor, sp.Abs, sp.sign, sp.Max, sp.Min)
 _MOST_MORE = 20
-"""Most terms, factors or steps that are written out beyond an atom."""
+"""The largest number of terms, factors or steps that are written out beyond an atom."""
 _MOST_POWER = 200
 """Highest power of an atom exp(u/n); the exponential of a larger multiple of u/n is an atom of its own."""
 
@@ -50,7 +50,7 @@ class Atoms:
     symbols
         The atom of each kind, base, and order or exponent.
     keys, meaning
-        The inverse map, and each atom in the statement's own symbols.
+        The inverse map of `symbols`, and each atom in the statement's own symbols.
     counting
         The atoms that are powers of positive integers.
     """
@@ -85,11 +85,11 @@ class Atoms:
         return polynomial
 
     def counts(self, name: str) -> None:
-        """Take a symbol for an integer ≥ 0."""
+        """Treat a symbol as an integer ≥ 0."""
         self.integers = {**self.integers, name: self.integers.get(name, 0)}
 
     def prepare(self, *expressions: sp.Expr) -> None:
-        """Find the units of all exponentials in some expressions, which are written again after each finer unit."""
+        """Find the units of all exponentials in some expressions; each finer unit starts the rewriting again."""
         while True:
             try:
                 for expression in expressions:
@@ -153,9 +153,9 @@ class Atoms:
         return self._factorial(n) / (self._factorial(k) * self._factorial(n - k))
 
     def apart(self, value: sp.Expr) -> tuple[sp.Expr, int]:
-        """Return an integer without its constant term, and that term.
+        """Return an integer expression without its constant term, and the constant term.
 
-        Raises NoAtomError if it may be no integer, or if the term is large and not the only one.
+        Raises NoAtomError if the expression may be no integer, or if it has other terms and its constant is large.
         """
         terms = [term.as_coeff_Mul() for term in sp.Add.make_args(sp.expand(value))]
         if not all(share.is_Integer and (m == 1 or self._counts(m)) for share, m in terms):
@@ -177,7 +177,7 @@ class Atoms:
         return product
 
     def _series(self, series: sp.Expr) -> sp.Expr:
-        """Return a sum or a product up to L + c as an atom up to L, and c terms more."""
+        """Return a sum or a product up to L + c: an atom for the part up to L, with c more terms or factors."""
         terms, (symbol, first, last) = outermost(series)
         base, more = self.apart(last)
         join = sp.Add if isinstance(series, sp.Sum) else sp.Mul
@@ -220,7 +220,7 @@ class Atoms:
         return self.symbols[key]
 
     def _logarithm(self, argument: sp.Expr, meaning: sp.Expr) -> sp.Expr:
-        """Return a logarithm in atoms; that of a product of exponentials, or of primes, or of c/u, is a sum."""
+        """Return a logarithm in atoms, split into a sum for a product of exponentials or of primes, and for c/u."""
         if argument == 1:
             return sp.Integer(0)
         powers = sp.factor(argument).as_powers_dict()
@@ -259,7 +259,7 @@ class Atoms:
                 raise _FinerUnitError
             power = share * unit
             if abs(power) > _MOST_POWER:
-                # Polynomials of such a degree would not be factored in hours.
+                # Factoring polynomials of such a degree would take hours.
                 monomial, unit, power = share * monomial, 1, 1
             atom = self._atom("exp", monomial, sp.Integer(unit), sp.exp(self.back(monomial) / unit))
             product *= atom**power
@@ -351,7 +351,7 @@ class Atoms:
 def _primes(argument: sp.Expr) -> dict[int, int]:
     """Return the factors of a positive rational and their powers; {} for any other expression.
 
-    The factors are the primes below 100, and the rests of the numerator and of the denominator.
+    The factors are the primes below 100, and the remaining factors of the numerator and the denominator.
     """
     if not argument.is_Rational or argument <= 0:
         return {}

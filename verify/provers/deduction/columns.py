@@ -110,7 +110,7 @@ class Columns:
     def all(self) -> Iterator[Column]:
         """Yield the columns: products of at most `level` + 1 facts, and squares; if `free`, multiples of equations.
 
-        A column says the powers of its monomial, and its root in the ring; `in_symbols` turns both into expressions.
+        A column's `says` has the powers of its monomial and its root in the ring; `in_symbols` makes them expressions.
         """
         seen = set[tuple[Any, bool, bool]]()
         for column in self._made():
@@ -120,7 +120,7 @@ class Columns:
                 yield column
 
     def in_symbols(self, column: Column) -> Column:
-        """Return a column with its monomial and its root as expressions; it is called for the few columns in use."""
+        """Return a column with its monomial and its root as expressions; called only for the few columns in use."""
         powers, facts, root = column.says
         monomial = sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=True)))
         return replace(column, says=(monomial, facts, None if root is None else root.as_expr()))
@@ -151,7 +151,7 @@ class Columns:
                     if sign != "real":
                         yield self._column(square, tuple(int(i == j) for j in range(len(self.signs))), (), root)
                 for fact, part in facts:
-                    # The degrees of a product are the sums of its factors'.
+                    # The degree of a product is the sum of the degrees of its factors.
                     if self._fits(square, part.degree, part.most):
                         yield self._column(_Part(square.polynomial * part.polynomial), none, (fact,), root)
 
@@ -187,7 +187,7 @@ class Columns:
         return all(k % 2 == 0 or sign != "real" for k, sign in zip(powers, self.signs, strict=True))
 
     def _fits(self, part: _Part, degree: int = 0, powers: Sequence[int] = ()) -> bool:
-        """Whether a polynomial, times another with this degree and these largest powers, is within the limits."""
+        """Whether a polynomial times another polynomial, of this degree and these largest powers, is in the limits."""
         more = powers or (0,) * len(self.symbols)
         # A polynomial that is 0 has no largest powers.
         return part.degree + degree <= self.degree and all(
@@ -202,7 +202,7 @@ class Columns:
             yield from islice(_within(most, degree), PROGRAM.columns)
 
     def _roots(self) -> Iterator[Any]:
-        """Yield sums of two monomials whose squares fit: with coefficients ±1, or such that they complete a square."""
+        """Yield sums of two monomials whose squares are in the limits, with coefficients ±1 or completing a square."""
         half = [k for k in self._monomials(self.degree // 2) if self._fits(_Part(self._folded(self.ring({k: 1}) ** 2)))]
         half = half[: PROGRAM.monomials]
         for i, one in enumerate(half):

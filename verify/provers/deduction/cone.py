@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportMissingModuleSource=false
-"""A polynomial as a sum of others with coefficients ≥ 0: by a linear program in floats, solved again exactly."""
+"""A polynomial as a combination of others with coefficients ≥ 0, by a linear program in floats, then exactly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import flint
 Powers: TypeAlias = tuple[int, ...]
 Polynomial: TypeAlias = Mapping[Powers, Any]
 _TINY = 1e-7
-"""A coefficient below this share of the largest one counts as 0."""
+"""A coefficient below this share of the largest coefficient counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Column:
     Parameters
     ----------
     polynomial
-        Its coefficients by powers.
+        The polynomial's coefficients by powers.
     strict
-        Whether it is > 0 at all of them.
+        Whether the polynomial is > 0 at all these points.
     free
-        Whether it is 0 at all of them, so that its coefficient may have either sign.
+        Whether the polynomial is 0 at all these points, so that its multiplier may have either sign.
     says
-        Its origin. In a column of `Columns`: the monomial, the facts, and the root or None; `Columns.in_symbols` writes
+        The column's origin. For `Columns`: the monomial, the facts, and the root or None; `Columns.in_symbols` writes
         the monomial and the root as expressions.
     """
 
@@ -40,7 +40,7 @@ class Column:
 
 
 def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return coefficients ≥ 0 (any sign for a free column) with which columns add up to a polynomial, or None.
+    """Return coefficients ≥ 0 (of any sign for a free column) so that the columns add up to `goal`; or None.
 
     If `strict`, at least one strict column has a positive coefficient.
     """
@@ -77,7 +77,7 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
 
 
 def _exactly(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return rational coefficients, or None; a column that depends linearly on columns before it gets coefficient 0.
+    """Return rational coefficients, or None; a column that depends linearly on earlier columns gets coefficient 0.
 
     If the goal is 0 and the sum has to be strict, the first strict column has coefficient 1.
     """

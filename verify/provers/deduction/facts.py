@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Goals and facts of a deduction, and their polynomials in atoms."""
+"""Goals and facts of a deduction, and the polynomials in atoms that represent them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,7 +35,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Fact:
-    """An expression with a sign: in atoms it is `above`/`below`, `below` > 0; `place` is its number in the proof."""
+    """An expression with a known sign: `above`/`below` in atoms, `below` > 0; `place` is its number in the proof."""
 
     above: sp.Expr
     below: sp.Expr
@@ -49,7 +49,7 @@ Canonical: TypeAlias = frozenset[tuple[frozenset[tuple[sp.Symbol, int]], Fractio
 
 
 def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fraction]]:
-    """Return the symbols and coefficients of a polynomial. Raises NoAtomError if it is not one over the rationals."""
+    """Return the symbols and coefficients of a rational polynomial. Raises NoAtomError for any other expression."""
     symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     try:
         element = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial)
@@ -66,13 +66,13 @@ def stated(goal: Goal) -> Any:
 
 
 def data_of(expression: sp.Basic) -> Any:
-    """Return an expression as a certificate states it; its numbers were computed, and may be long."""
+    """Return an expression as data of a certificate; its numbers are computed, so they may be long."""
     return to_data(expression, written=False)
 
 
 @lru_cache(maxsize=4096)
 def rational(number: Any) -> Fraction:
-    """Return a number of SymPy's as a fraction."""
+    """Return a SymPy number as a fraction."""
     return Fraction(int(sp.QQ.numer(number)), int(sp.QQ.denom(number)))
 
 
@@ -86,7 +86,7 @@ def canonical(polynomial: sp.Expr) -> Canonical:
 
 
 def places_in(tree: Tree) -> set[int]:
-    """Return the places of the facts that sums, and replacements, in a proof use."""
+    """Return the places of the facts that the sums and replacements in a proof use."""
     parts = [each for part in tree.values() for each in (part if isinstance(part, list) else [part])]
     inside = (places_in(part) for part in parts if isinstance(part, dict))
     named = {place for _, places, _ in tree.get("terms", ()) for place in places}

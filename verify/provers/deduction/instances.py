@@ -39,14 +39,14 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
     ),
     "integer": (lambda n: [], lambda n: n * (n - 1)),
 }
-"""Known facts of growth, by name: the signs that each supposes, and the expression that is >= 0."""
+"""Known facts of growth, by name: the signs that the fact needs, and the expression that is >= 0."""
 
 
 class Instances(Values):
     """Instances of known facts."""
 
     def _instance(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
-        """Return the scope with an instance of a known fact; None if the signs or values that it needs are not seen."""
+        """Return the scope with an instance of a known fact; None if a sign or value that it needs is not seen."""
         try:
             self.atoms.prepare(*of)
             u = self.atoms.of(of[0])
@@ -87,7 +87,7 @@ class Instances(Values):
         return scope.with_atoms(self.atoms.of(fact), "Ge")
 
     def _of_a_sum(self, scope: Scope, name: str, u: sp.Expr, v: sp.Expr) -> Scope | None:
-        """Return the scope with the sine or the cosine of a sum."""
+        """Return the scope with the addition formula of the sine or the cosine."""
         (sin_u, cos_u), (sin_v, cos_v) = ([self.atoms.of(f(each)) for f in (sp.sin, sp.cos)] for each in (u, v))
         if name == "sin_sum":
             value = self.atoms.of(sp.sin(u + v)) - sin_u * cos_v - cos_u * sin_v
@@ -167,7 +167,7 @@ class Instances(Values):
             yield from (("exp", [turn * u - sp.log(v)]) for turn in (1, -1))
 
     def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
-        """Return, for each integer exponent in the expressions, the bases that have it and that are seen to be ≥ 0."""
+        """Return, for each integer exponent in the expressions, the bases of its powers that are seen to be ≥ 0."""
         inside = set().union(*(self.atoms.of(e).free_symbols for e in expressions))
         keys = sorted((self.atoms.keys[s] for s in inside if s in self.atoms.keys), key=str)
         found: dict[sp.Expr, list[sp.Expr]] = {}

@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The proof of a relation by a deduction, from the bounds of the domain and the hypotheses that it needs.
 
-The search ends when a proof is found, nothing is left to try, or its work is spent. If the time is over before, it
+The search ends when a proof is found, nothing is left to try, or its work is spent. If the time ends before, the search
 raises OutOfTimeError.
 """
 
@@ -40,8 +40,8 @@ def deduction_proof(
 ) -> Proof | None:
     """Return the proof of a relation for all parameters, of kind "deduction", or None; cached.
 
-    `work` is the number of columns that all its linear programs may have together. The domain and the
-    `conditions` are supposed, and the hypotheses if `hypotheses`.
+    `work` is the maximum total number of columns of the linear programs. The domain and the `conditions` are assumed,
+    and the hypotheses too if `hypotheses` is set.
     """
     parametric = [h.relation for h in statement.hypotheses if h.relation is not None]
     known, first = [*statement.domain, *parametric, *conditions], len(statement.domain)
@@ -64,7 +64,7 @@ def deduction_proof(
     record.unused = tuple(text_of(known[i]) for i in facts if i not in used)
     if proof is None:
         return None
-    # Hypotheses that no sum names are left out, all or one by one, if a proof is found without them.
+    # Hypotheses that no sum uses are left out, all or one by one, if a proof is found without them.
     named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
     spare = [i for i in facts if i not in named and i >= first]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:
@@ -85,7 +85,7 @@ def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
 
 
 def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[int, tuple[sp.Expr, Relation]]:
-    """Return the shortest facts that together have at most `most` operations, without those with long numbers."""
+    """Return the shortest facts that together have at most `most` operations, except facts with long numbers."""
     left, kept = most, set[int]()
     for i in sorted(facts, key=lambda i: facts[i][0].count_ops()):
         left -= facts[i][0].count_ops()
@@ -97,7 +97,7 @@ def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[
 def _found(
     statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]], record: Record
 ) -> tuple[Proof | None, list[int | str]]:
-    """Return a proof from facts, by their places, or None, and the bounds and facts that the search began with."""
+    """Return a proof from facts, or None, and the names of the bounds and the places of the facts that it may use."""
     search, relations = Search(statement, work), list[int | str]()
     search.work.record = record
     try:
@@ -117,7 +117,7 @@ def _found(
 
 
 def as_goal(statement: Statement, relation: Any) -> Goal:
-    """Return a relation as a goal: the sign of the larger side minus the smaller side, with definitions put in."""
+    """Return a relation as a goal: the sign of the larger side minus the smaller side, definitions substituted."""
     return Goal(_margin(statement, relation), _sign_of(relation))
 
 
@@ -129,7 +129,7 @@ def _margin(statement: Statement, relation: Any) -> sp.Expr:
 
 
 def _without_limits(expression: sp.Expr) -> sp.Expr | None:
-    """Return an expression with proposed values of its limits, which the re-check finds too; None if one fails."""
+    """Return an expression with its limits replaced by proposed values; None if a limit has no proposed value."""
     if not expression.has(sp.Limit) or expression.count_ops() > SEARCH.operations:
         return expression
     limits = {node: proposed_limit(*node.args[:3]) for node in outermost_limits(expression)}

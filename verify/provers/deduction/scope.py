@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""The knowledge at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
+"""The scope at a place of a deduction: its facts, the signs of atoms, and proofs of goals by sums of facts."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,7 +53,7 @@ class Work:
             raise SpentError
 
     def a_part(self, find: Callable[[], Found | None]) -> Found | None:
-        """Return the result of a search that may take a fifth of the work that is left; None if that is spent."""
+        """Return the result of a search with a fifth of the work that is left; None if this fifth is spent."""
         before, part = self.left, self.left // 5
         self.left = part
         try:
@@ -66,7 +66,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Scope:
-    """The facts at a place of a proof; `count` is the next fact's number, `bound` counts the proof's own names."""
+    """The facts at a place of a proof; `count` is the next fact's number, `bound` counts names that the proof adds."""
 
     atoms: Atoms
     work: Work
@@ -113,7 +113,7 @@ class Scope:
 
     @cached_property
     def zeros(self) -> set[Canonical]:
-        """The numerators of equations, and the negatives of these numerators: all are 0."""
+        """The numerators of the facts that are equations, and their negatives: all are 0."""
         return {canonical(turn * fact.above) for fact in self.facts if fact.relation == "Eq" for turn in (1, -1)}
 
     def is_zero(self, expression: sp.Expr) -> bool:
@@ -148,7 +148,7 @@ class Scope:
         return False
 
     def _turned(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial that is seen to have no zero; 0 if that is not seen."""
+        """Return the sign of a polynomial, 1 or −1, if it is seen to have no zero; else 0."""
         for turn in (1, -1):
             if self._at_least(sp.expand(turn * polynomial), strict=True):
                 return turn
@@ -162,7 +162,7 @@ class Scope:
         return sign
 
     def _turned_by_facts(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial that is divisible by a fact > 0 of several terms; 0 if it is not seen."""
+        """Return the sign of a polynomial that is divisible by a fact > 0 of several terms; 0 if it is unknown."""
         for fact in self.facts:
             if fact.relation == "Gt" and fact.above.is_Add and fact.above.free_symbols <= polynomial.free_symbols:
                 quotient, rest = sp.div(polynomial, fact.above)
@@ -184,11 +184,11 @@ class Scope:
         return positive or not strict
 
     def fraction(self, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return numerator and denominator > 0 of an expression, in atoms; None if the latter's sign is not seen."""
+        """Return an expression's numerator and denominator > 0, in atoms; None if the latter's sign is not seen."""
         return self.positive_fraction(*self.atoms.fraction(expression))
 
     def positive_fraction(self, above: sp.Expr, below: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return numerator and denominator, both negated if the latter is negative; None if its sign is not seen."""
+        """Return a fraction with a denominator > 0, both parts negated if needed; None if the sign is not seen."""
         try:
             turned = self._turned(below)
         except NoAtomError:
@@ -196,7 +196,7 @@ class Scope:
         return (sp.expand(turned * above), sp.expand(turned * below)) if turned else None
 
     def with_fact(self, expression: sp.Expr, relation: Relation) -> "Scope | None":
-        """Return the scope with one more fact in the statement's symbols; None if its divisor's sign is not seen."""
+        """Return the scope with one more fact in the statement's symbols; None if its divisor has no known sign."""
         try:
             parts = self.fraction(expression)
         except NoAtomError:
@@ -204,7 +204,7 @@ class Scope:
         return None if parts is None else self._with(*parts, relation, expression)
 
     def with_atoms(self, value: sp.Expr, relation: Relation) -> "Scope | None":
-        """Return the scope with one more fact in atoms; None if its divisor's sign is not seen."""
+        """Return the scope with one more fact in atoms; None if its divisor has no known sign."""
         parts = self.positive_fraction(*self.atoms.folded(value))
         return None if parts is None else self._with(*parts, relation, None)
 
@@ -213,7 +213,7 @@ class Scope:
         return replace(self, facts=(*self.facts, fact), count=self.count + 1)
 
     def skipped(self) -> "Scope":
-        """Return the scope with one number skipped: that of a fact that cannot be used."""
+        """Return the scope with one fact number skipped, for a fact that cannot be used."""
         return replace(self, count=self.count + 1)
 
     def without(self, symbol: sp.Symbol) -> "Scope":
@@ -225,7 +225,7 @@ class Scope:
         return kept
 
     def sum(self, goal: Goal, level: int, among: Collection[int] | None = None) -> Tree | None:
-        """Return a proof of a goal as a sum of products of at most `level` + 1 facts, None if none was found.
+        """Return a proof of a goal as a sum of products of at most `level` + 1 facts; None if no proof was found.
 
         If `among` is given, only the facts at these places are used.
         """
@@ -268,7 +268,7 @@ class Scope:
         return sorted(found, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
 
     def _relevant(self, above: sp.Expr) -> list[Fact]:
-        """Return the facts without symbols, and those linked to the goal by shared symbols; all if it has no symbol."""
+        """Return the facts without symbols and the facts linked to the goal by shared symbols; all if it has none."""
         reached, chosen, left = set(self._symbols([above])), list[Fact](), list(self.facts)
         while new := [f for f in left if not f.above.free_symbols or f.above.free_symbols & reached]:
             chosen += new
@@ -287,7 +287,7 @@ class Scope:
         return self.tree(below, [(Fraction(1), Column({}, False, False, (share, (f,), None))) for share, f in shares])
 
     def tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
-        """Return a proof by a sum of columns that is a goal's numerator; a column says its factor, facts and root."""
+        """Return a proof by columns that add up to a goal's numerator; a column holds its factor, facts and root."""
         terms, (number, below) = [], below.as_coeff_Mul()
         for coefficient, column in found:
             monomial, facts, root = column.says

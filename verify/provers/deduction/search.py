@@ -4,8 +4,8 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The search for a deduction: sums, means and squares first, then facts about functions, inductions, slopes and cases.
 
-The search ends when a proof is found, nothing is left to try, or its work is spent, which raises SpentError. If the
-time is over before, it raises OutOfTimeError.
+The search ends when a proof is found or nothing is left to try. It raises SpentError when its work is spent, and
+OutOfTimeError when the time is over.
 """
 
 import math
@@ -46,7 +46,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return self._is_seen(scope, of, need)
 
     def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof in which symbols are replaced by their values in equations."""
+        """Return a proof that replaces symbols by their values according to equations among the facts."""
         for fact in scope.facts:
             if fact.relation != "Eq" or fact.expression is None:
                 continue
@@ -74,7 +74,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return inner
 
     def with_more(self, scope: Scope, goal: Goal) -> Scope | None:
-        """Return the scope with one more fact; None if it is not seen to have a value."""
+        """Return the scope with one more fact; None if the fact is not seen to have a value."""
         return self._with_fact(scope, goal.expression, goal.relation)
 
     @told("")
@@ -85,7 +85,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
             return self._after(*split, goal, depth)
         expression, of, thrice = self._resolved(scope, goal.expression)
         if of is not None:
-            # An induction comes first: it decides the choice in its parts, instead of for the whole goal at once.
+            # An induction comes first: the choice is then decided in the parts of the induction, not in the whole goal.
             if (
                 depth
                 and goal.expression.has(*BINDERS)
@@ -111,16 +111,17 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return self.with_values(scope, goal.expression, depth, lambda inner: self._attempts(inner, goal, depth))
 
     def _after(self, scope: Scope, lemmas: Sequence[tuple[Goal, Tree]], goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal in the scope that some lemmas give."""
+        """Return a proof of a goal with some lemmas among the facts."""
         tree = self.prove(scope, goal, depth)
         for lemma, proof in reversed(lemmas) if tree else ():
             tree = lemma_of(lemma.expression, lemma.relation, proof, tree)
         return tree
 
     def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
-        """Return a proof of a goal by a proof of `expression`, the goal with its choices made.
+        """Return a proof of a goal by a proof of `expression`, which is the goal with its choices made.
 
-        If that proof drops facts, its choices may not be seen everywhere: it becomes the proof of a lemma.
+        If the proof of `expression` drops facts, the choices may not be seen at each of its places. This proof then
+        becomes the proof of a lemma.
         """
         tree = self.prove(scope, replace(goal, expression=expression), depth)
         if tree is None or not _leaves_facts(tree):
@@ -145,7 +146,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return {"rule": "cases", "of": data_of(of), "above": above, "at": at[0] if at else None, "below": below}
 
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
-        """Return the proof of `then`, after any lemmas that are needed for an expression to have a value; or None."""
+        """Return the proof by `then`, after the lemmas that an expression needs to have a value; or None."""
         for of, need in self._needs(expression):
             if self._is_seen(scope, of, need):
                 continue
@@ -163,7 +164,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return then(scope)
 
     def _by_value(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof for a number, by its value."""
+        """Return a proof of a goal that is a number, by the number's value."""
         try:
             margin, bits = evaluate_rising(goal.expression, {}, sign=True)
         except (UndefinedError, UndecidedError):
@@ -213,7 +214,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
             ways += [lambda: self._by_factors(scope, goal, depth - 1)]
             ways += [lambda: self.by_growth(scope, goal, levels=[1])]
             by_induction = [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
-            # An integer in no exponent but that of e is first taken as a real number.
+            # Integers first count as real numbers, unless a power with a base other than e has a symbolic exponent.
             real = not any(p.exp.free_symbols and p.base is not sp.E for p in goal.expression.atoms(sp.Pow))
             ways += [] if real else by_induction
             ways += [
@@ -275,9 +276,9 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         *,
         levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
-        """Return a proof by a sum, direct or by contradiction, with instances of known facts of the goal's functions.
+        """Return a proof by a sum, direct or by contradiction, with known facts about the goal's functions.
 
-        After a proof is found, it is sought again with only those instances, `among`, that it uses.
+        After a proof is found, the search is repeated with only the instances that the proof uses, as `among`.
         """
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in self._instances(scope, goal.expression) if among is None else among:
@@ -303,7 +304,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
 
     @told("cases")
     def _by_cases(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by the cases of a symbol's sign, or of the order of two symbols, or of all."""
+        """Return a proof by the cases of a symbol's sign, of the order of two symbols, or of the order of all."""
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
         candidates = [s for s in symbols if scope.sign(s) == "real"]
         candidates += [a - b for i, a in enumerate(symbols) for b in symbols[i + 1 :]]
@@ -345,9 +346,9 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
         return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
 
     def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
-        """Whether a goal holds, up to rounding, at all points that are drawn and at which the facts hold.
+        """Whether a goal holds, up to rounding, at all random points at which the facts hold.
 
-        True if this cannot be tested, or if a fact is an equation.
+        Return True if this cannot be tested, or if a fact is an equation.
         """
         if any(fact.relation == "Eq" for fact in scope.facts):
             return True
@@ -387,7 +388,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
 
 
 def _leaves_facts(tree: Tree) -> bool:
-    """Whether a proof differentiates, or drops facts, so that choices in its goal are not made everywhere."""
+    """Whether a proof has a derivative, or a part without some facts: choices in its goal may be undecided there."""
     return tree["rule"] in ("slope", "concave", "induction", "range", "invariants") or any(
         _leaves_facts(part) for part in tree.values() if isinstance(part, dict)
     )

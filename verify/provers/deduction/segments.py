@@ -23,12 +23,12 @@ from verify.provers.deduction.values import computed
 
 Then: TypeAlias = Callable[[Scope], Tree | None]
 Onward: TypeAlias = Callable[[Scope, Goal, sp.Symbol | None], Tree | None]
-"""A prover of the goal at the start of a segment or, if a point is given, of the goal for the slope there."""
+"""A prover of the goal at the start of a segment or, if a point is given, of the goal for the slope at the point."""
 TRIVIAL: Tree = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
 
 
 class Segments(Instances, ABC):
-    """Proofs along segments; a subclass proves the goals that they leave."""
+    """Proofs along segments; a subclass proves the goals that remain."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -36,11 +36,11 @@ class Segments(Instances, ABC):
 
     @abstractmethod
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
-        """Return the proof of `then`, after any lemmas that are needed for an expression to have a value; or None."""
+        """Return the proof by `then`, after the lemmas that an expression needs to have a value; or None."""
 
     @abstractmethod
     def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
-        """Whether a goal holds at all points that are drawn and at which the facts hold."""
+        """Whether a goal holds at all random points at which the facts hold."""
 
     @told("slope")
     def _by_slope(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -136,7 +136,7 @@ class Segments(Instances, ABC):
     def _starts(
         self, scope: Scope, symbol: sp.Symbol, symbols: Sequence[sp.Symbol]
     ) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield starts of a segment, and the side of each on which the symbol is, None if that is not seen."""
+        """Yield starts of a segment, each with the symbol's side of the start; None for a side that is not seen."""
         starts: list[sp.Expr] = []
         for fact in scope.facts:
             if fact.expression is None or symbol not in fact.expression.free_symbols or fact.relation == "Eq":
@@ -152,7 +152,7 @@ class Segments(Instances, ABC):
     def _sides(
         self, scope: Scope, symbol: sp.Symbol, starts: Sequence[sp.Expr]
     ) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield each start once, and the side of it on which the symbol is, None if that is not seen."""
+        """Yield each start once, with the symbol's side of the start; None for a side that is not seen."""
         for start in dict.fromkeys(starts):
             sides = {"above": symbol - start, "below": start - symbol}
             yield start, next((side for side, e in sides.items() if self._is_seen(scope, e, "nonnegative")), None)
@@ -165,7 +165,7 @@ class Segments(Instances, ABC):
         side: str | None,
         onward: Callable[[Scope, str], Tree | None],
     ) -> Tree | None:
-        """Return a proof on the side of a start on which the symbol is or, if that is not seen, on each side."""
+        """Return a proof on the symbol's side of a start or, if the side is not seen, on both sides."""
         if side is not None:
             return onward(scope, side)
         sides = [self._case(scope, symbol - start, "Ge"), self._case(scope, start - symbol, "Gt")]
@@ -234,7 +234,7 @@ def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | Non
     try:
         value = expression.subs(symbol, start)
     except ValueError:
-        # SymPy raises it for a difference of bounds: atan(1/x) at 0.
+        # SymPy raises this error for a difference of bounds: atan(1/x) at 0.
         return None
     return None if value.has(sp.zoo, sp.nan, sp.oo, sp.AccumBounds) else value
 

@@ -55,7 +55,7 @@ _ARGUMENTS = {
 }
 _INDENT = "  "
 _NUMBERED = re.compile(r"hypothesis \d+")
-"""A label that a hypothesis has from its number only: it says less than the hypothesis."""
+"""A default label, which has only the number of a hypothesis: the hypothesis itself says more."""
 _RULES: ContextVar[dict[str, str] | None] = ContextVar("rules", default=None)
 """The texts of the rules that are still to be explained; None if nothing is explained."""
 Facts = Sequence[str]
@@ -72,9 +72,9 @@ def lines_of(
     """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out in place.
 
     `rules` has the meaning of each rule by its name. If it is given, every inference is explained: first the facts,
-    then each rule before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the
-    level, for a proof of kind "falls", and `conditions` are those of an implication. `relation` is the inequality that
-    is proved, for a proof in slacks, of one of the `KINDS`.
+    then each rule before its conclusion, and the terms of each sum. For a proof of kind "falls", `above` is the
+    expression that is > 0 above the level. `conditions` are the conditions of an implication. For a proof in slacks,
+    of one of the `KINDS`, `relation` is the inequality.
     """
     if proof["kind"] in KINDS:
         lines = slack_lines(proof, relation, statement, explain=rules is not None)
@@ -103,7 +103,7 @@ def _facts(proof: Tree, statement: Statement, conditions: Sequence[Any]) -> tupl
 
 
 def _falling(proof: Tree, facts: Facts, above: Any) -> Iterator[str]:
-    """Yield the lines of a proof that above a level each step lowers the observable by an amount."""
+    """Yield the lines of a proof that each step above a level lowers the observable by an amount."""
     kept = [_margin(from_data(data)) for data in proof["invariants"]]
     inside = [*facts, *kept, text_of(above)]
     yield f"above the level each step lowers the observable by {_text(proof['amount'])}, which is positive, since"
@@ -166,7 +166,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
 
 
 def _explained(tree: Tree, facts: Facts) -> Iterator[str]:
-    """Yield the meaning of a rule at its first use, and the reason of each term of a sum; nothing unless asked for."""
+    """Yield the meaning of a rule at its first use, and the reason for each term of a sum, if these are asked for."""
     rules = _RULES.get()
     if rules is None:
         return

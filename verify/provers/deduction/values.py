@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Checks at a place of a deduction: the values of expressions, known signs, and the choices that are decided."""
+"""Checks at a place of a deduction: whether expressions have values, which signs are known, how choices are decided."""
 
 import math
 import random
@@ -75,7 +75,7 @@ class Values:
         return scope.with_fact(expression, relation)
 
     def _needs(self, expression: sp.Expr) -> Iterator[tuple[sp.Expr, str]]:
-        """Yield each part that must have a sign for an expression to have a value, and that sign; inner parts first."""
+        """Yield the parts whose signs an expression needs to have a value, with these signs; inner parts first."""
         for part in computed(expression):
             if isinstance(part, sp.tan):
                 yield sp.cos(part.args[0]), "nonzero"
@@ -105,7 +105,7 @@ class Values:
         return scope.shown(inside, strict=True) or (need == "nonzero" and scope.shown(-inside, strict=True))
 
     def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
-        """Return an expression with those choices made that are seen to be decided, and the next choice, if any.
+        """Return an expression with the decided choices made, and the next choice, if any.
 
         A choice is an absolute value, a sign, a maximum, a minimum or a piecewise expression. The next choice is given
         by an expression whose sign decides it, and by whether the sign 0 is a case of its own.
@@ -119,7 +119,7 @@ class Values:
         return expression, None, False
 
     def _chosen(self, scope: Scope, part: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
-        """Return the value of a choice if that is seen, else None, and the expression whose sign decides it."""
+        """Return the value of a choice, None if it is not decided, and the expression whose sign decides the choice."""
         first = part.args[0]
         if isinstance(part, sp.Max | sp.Min):
             of = first - part.args[1]
@@ -146,7 +146,7 @@ class Values:
         return (value if holds else sp.Piecewise(*part.args[1:])), of
 
     def _partly(self, scope: Scope, of: sp.Expr) -> sp.Expr | None:
-        """Return |u| with the common factors of u's terms whose side is seen taken out; None if there are none."""
+        """Return |u| with the factors of u of known sign taken out of |·|; None if u has no such factor."""
         factors = [(factor, self._side(scope, factor)) for factor in sp.Mul.make_args(sp.factor_terms(sp.expand(of)))]
         if not any(side for _, side in factors):
             return None
@@ -213,7 +213,7 @@ def computed(expression: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def bound_of(parameter: Parameter | None, *, zero: bool = False) -> tuple[sp.Rational, Relation] | None:
-    """Return the lower bound of a parameter and its relation to that bound; a bound of 0 only if `zero`."""
+    """Return the lower bound of a parameter and its relation to this bound; the bound 0 counts only if `zero`."""
     if parameter is None or (parameter.minimum is None and parameter.above is None):
         return None
     bound, relation = (parameter.minimum, "Ge") if parameter.minimum is not None else (parameter.above, "Gt")

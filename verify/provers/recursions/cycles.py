@@ -32,7 +32,7 @@ Steps: TypeAlias = Callable[..., tuple[float, ...]]
 Candidate: TypeAlias = tuple[int, int, np.ndarray, np.ndarray, Fraction]
 """Period, step of entry, point of the cycle, directions and radius."""
 LONGEST_PERIOD = 8
-"""Longest period of the cycles that are sought, the shortest first."""
+"""Longest period of the cycles that are sought; shorter periods are tried first."""
 _SETTLED = 10_000
 """Number of steps after which a run has to be near its cycle."""
 _LATEST = 50_000
@@ -50,7 +50,7 @@ _NEWTON_STEPS = 50
 _WORST_CONDITION = 1e6
 """Largest condition number of the matrix of directions for which its inverse is used."""
 QUICK_CONTRACTION = 0.98
-"""A cycle that contracts by this factor in a period is entered, and certified, within a second."""
+"""A cycle that contracts by this factor, or a smaller one, in a period is entered and certified within a second."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def approximate_cycle(
 ) -> tuple[int, np.ndarray, np.ndarray] | None:
     """Return, in float64, the period, a point of the cycle (n,), and the directions in which it attracts (n, n).
 
-    Newton's method starts at the run's state after 10 000 steps. None if the run ends before, or no cycle is
-    found that contracts by the factor `contraction` in a period.
+    Newton's method starts at the run's state after 10 000 steps. Return None if the run ends before, or if no cycle is
+    found that contracts by a factor below `contraction` in a period.
     """
     if any(expression.has(sp.Derivative, sp.Subs) for expression in _jacobian(dynamics)):
         # A primitive has no derivative in the language.
@@ -142,7 +142,7 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
         advance, start = bind_recursion(dynamics, values, Float64())
         state, states = tuple(float(x) for x in start), []
     except (ArithmeticError, ValueError, TypeError):
-        # Whether the start has a value is decided in balls.
+        # Ball arithmetic decides whether the start has a value.
         return []
     for _ in range(steps + 1):
         try:
@@ -187,7 +187,7 @@ def _fixed_point(advance: Steps, slopes: Steps, state: np.ndarray, period: int) 
 
 
 def _real(eigenvalues: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return real directions: real eigenvectors, and for each complex pair the real and imaginary parts of one."""
+    """Return real directions: real eigenvectors, and the real and imaginary part of one vector of each complex pair."""
     pairs = zip(eigenvalues, vectors.T, strict=True)
     return np.array([vector.real if value.imag >= 0 else vector.imag for value, vector in pairs]).T
 
@@ -236,7 +236,7 @@ def _enter(
 
     The second result is the passage to the expected step. The observable is above the level at each step.
     """
-    # If a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit a step on the way in.
+    # If a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit in each step on the way in.
     bits = {"first_bits": max(128, expected // 3), "last_bits": _ENTRY_BITS}
     passage = first_passage(dynamics, level, values, deadline=deadline, last_step=expected, **bits)
     if passage.why == INTERRUPTED:
@@ -258,7 +258,7 @@ def _enter(
 
 
 def _norm(column: flint.arb_mat) -> flint.arb:
-    """Return an upper bound of the norm: the square of a ball about 0 would contain negative numbers."""
+    """Return an upper bound of the norm, because the square of a ball around 0 would contain negative numbers."""
     return sum((abs(entry).upper() ** 2 for entry in column.entries()), flint.arb(0)).sqrt()
 
 
@@ -279,6 +279,6 @@ def _exact(array: np.ndarray) -> Any:
 
 
 def _rounded_down(value: Fraction, level: Fraction) -> Fraction:
-    """Return a short rational at most the value and above the level; the value itself if there is none."""
+    """Return a short rational that is ≤ the value and > the level; the value itself if there is no such rational."""
     short = Fraction(math.floor(value * 10**12), 10**12)
     return short if short > level else value

@@ -6,7 +6,7 @@
 
 The observable comes down to a level for all parameters, or stays above a level at an instance.
 
-`verify/rechecker/kinds/states.py` says which relations between a state, the next one and the level are deduced.
+`verify/rechecker/kinds/states.py` states the relations between a state, the next state and the level that are deduced.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,19 +32,19 @@ from verify.provers.deduction.segments import TRIVIAL
 from verify.provers.proof_data import Proof
 
 _PERIODS = 8
-"""Longest period of the exact cycles that are looked for."""
+"""Longest period of the exact cycles that are sought."""
 _TESTED = 200
 """Number of steps in float64 for which a set has to be kept before a proof is tried."""
 _ROUNDING = 1e-12
 _MOST_FACTORS = 4
-"""Most states, each multiplied by a factor in a step, for which all pairs of factors are tried."""
+"""Maximum number of states, each multiplied by a factor in a step, for trying all pairs of factors."""
 _ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.PolynomialError, NotImplementedError)
-"""The errors of SymPy on parts without a value, and of a search that has spent its work: nothing is found then."""
+"""The errors of SymPy on parts without a value, and of a search that has spent its work: they mean "not found"."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Invariants of a run's states by which the observable stays above a level.
+    """Invariants of a run's states that keep the observable above a level.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class _Extended:
-    """Stands in for a statement in a search: it adds the states to the parameters of `statement`, if that is given."""
+    """A replacement of a statement in a search: its parameters are those of `statement`, if given, and the states."""
 
     dynamics: Dynamics
     level: sp.Expr
@@ -79,13 +79,13 @@ class _Extended:
         return (*(() if self.statement is None else self.statement.parameters), *states)
 
     def symbols(self) -> frozenset[sp.Symbol]:
-        """Return all symbols that occur."""
+        """Return the symbols of the recursion, the level and the statement."""
         dynamics = self.dynamics
         written = sp.Tuple(*dynamics.state, *dynamics.initial, *dynamics.step, dynamics.observable, self.level)
         return written.free_symbols | (frozenset() if self.statement is None else self.statement.symbols())
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return an expression with definitions put in."""
+        """Return an expression with the definitions substituted."""
         return expression if self.statement is None else self.statement.expand(expression)
 
 
@@ -114,7 +114,7 @@ class _Deduced:
         )
 
     def after(self, expression: sp.Expr, state: Sequence[sp.Expr]) -> sp.Expr:
-        """Return an expression of the state with another state put in."""
+        """Return an expression of the state, evaluated at another state."""
         return expression.subs(dict(zip(self.dynamics.state, state, strict=True)), simultaneous=True)
 
     def shown(self, scope: Scope | None, goal: Goal) -> Tree | None:
@@ -129,7 +129,7 @@ class _Deduced:
         return scope
 
     def keeps(self, invariants: Sequence[Goal], inside: Scope | None) -> dict[str, list[Tree]] | None:
-        """Return proofs that invariants hold at the start, and after a step from `inside`; None if one is not found.
+        """Return proofs that invariants hold at the start and after a step from `inside`; None if a proof is not found.
 
         Under "values" are proofs that the start, and the state after a step, have values.
         """
@@ -145,7 +145,7 @@ class _Deduced:
         return found if all(found["values"]) else None
 
     def _valued(self, scope: Scope | None, state: Sequence[sp.Expr]) -> Tree | None:
-        """Return a proof that a state has a value: lemmas, then the proof of a trivial claim; None if none is found."""
+        """Return a proof that a state has a value: lemmas, then the proof of a trivial claim; None if not found."""
         if scope is None or not state:
             return None if scope is None else TRIVIAL
         rest = lambda inner: self._valued(inner, state[1:])  # noqa: E731
@@ -156,10 +156,10 @@ class _Deduced:
 def falling_proof(
     dynamics: Dynamics, level: sp.Expr, statement: Statement, work: int, *, hypotheses: bool
 ) -> Proof | None:
-    """Return the proof, of kind "falls", that the observable comes down to a level for all parameters; None for none.
+    """Return the proof, of kind "falls", that the observable comes down to a level for all parameters, or None.
 
-    `dynamics` and `level` have the definitions put in. Above the level each step lowers the observable by at least an
-    amount that depends on the parameters alone. Signs of the states are used as invariants if needed.
+    In `dynamics` and `level`, definitions are substituted. Above the level each step lowers the observable by at least
+    an amount that depends on the parameters alone. Signs of the states are used as invariants if needed.
     """
     if _is_beyond(dynamics):
         return None
@@ -182,7 +182,7 @@ def falling_proof(
 
 @cache
 def _is_beyond(dynamics: Dynamics) -> bool:
-    """Whether a recursion is too long, or a state assumes more than that it is real, which these proofs do not use."""
+    """Whether a recursion is too long, or a state has an assumption besides being real, which these proofs ignore."""
     written = (*dynamics.initial, *dynamics.step, dynamics.observable)
     if sum(sp.sympify(expression).count_ops() for expression in written) > SEARCH.operations:
         return True
@@ -215,7 +215,7 @@ def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.E
 
 
 def _signs(dynamics: Dynamics) -> Iterator[tuple[Goal, ...]]:
-    """Yield invariants that are tried: none, and that all states are ≥ 0, or > 0."""
+    """Yield the invariants that are tried: none; all states are ≥ 0; all states are > 0."""
     yield ()
     for relation in ("Ge", "Gt"):
         yield tuple(Goal(state, relation) for state in dynamics.state)
@@ -250,7 +250,7 @@ def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
     """Yield sets that may be kept.
 
     1. The observable is at least as large as at the start.
-    2. Each state is at its start or on the side of it to which the first step moves the state.
+    2. Each state is at its start, or on the side of its start to which the first step moves the state.
     3. Both 1 and 2 hold.
     4. s² ≥ x² for the start x of one state s, or for all states.
     """
@@ -303,7 +303,7 @@ def _seems_kept(here: Dynamics, level: sp.Expr, invariants: Sequence[Goal]) -> b
 
 
 def _period(here: Dynamics) -> int | None:
-    """Return the number of steps, at most a few, after which a run is exactly back at its start; None if it is not."""
+    """Return the number of steps after which a run is exactly back at its start; None if it needs more than a few."""
     state = here.initial
     for step in range(1, _PERIODS + 1):
         put = dict(zip(here.state, state, strict=True))

@@ -1,4 +1,4 @@
-"""Blocks of a sweep: consecutive instances of a grid, those decided in float64 kept as arrays, 8 bytes a number.
+"""Blocks of a sweep: consecutive instances of a grid; those decided in float64 are arrays with 8 bytes a number.
 
 A block has kinds, margins, errors and values as arrays. An instance's kind is the index of its head, which has the
 parts that rows share. A row is made when it is read. An instance that float64 leaves open has the kind -1, and a row of
@@ -31,10 +31,10 @@ _HEADER = {"count": int, "seconds": float, "margins": list, "values": list, "hea
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The instances of a grid from place `start` on and before `stop`, in the grid's order.
+    """The instances of a grid at places p with `start` ≤ p < `stop`, in the grid's order.
 
-    By the axis's name, `axes` has float64 estimates of the values of each axis of numbers, and `digests` a digest of
-    the values of each axis; both are made once for all parts.
+    `axes` has float64 estimates of the values of each axis of numbers, and `digests` has a digest of the values of each
+    axis, by the axis's name. Both are made once for all parts.
     """
 
     grid: Grid
@@ -127,8 +127,8 @@ class Block:
         Arrays of shape (n,) by a reported value's name: numbers, NaN for none, or truths as 0 and 1.
     heads
         The parts that rows share: `in_scope`, `outcome`, `claim`, `evidence`, `trusts`; for each clause its `label`,
-        whether it is `said` in words, and as `proved` the trusts of its proof for all parameters, None without one; the
-        labels with `margins`, and the names of the values that are `truths`.
+        whether it is `said` in words, and `proved`, the trusts of its proof for all parameters (None without a proof);
+        `margins`, the labels with margins; and `truths`, the names of the values that are truths.
     seconds
         Time per decided instance, in seconds.
     """
@@ -148,7 +148,7 @@ class Block:
 
     @property
     def decided(self) -> int:
-        """The number of instances that have a row here."""
+        """The number of instances with a row in this block."""
         return int((self.kinds >= 0).sum())
 
     def row(self, place: int, point: Point, names: Sequence[str]) -> Row:
@@ -245,7 +245,7 @@ def _clause_fits(block: Block, places: np.ndarray, head: Mapping[str, Any], said
 
 
 def _shown(name: str, number: float, *, is_truth: bool) -> Row:
-    """Return a value's entries in a row: a truth, or null and a number's float; only null for NaN."""
+    """Return a value's entries in a row: a truth; or null and, unless the number is NaN, the number's float."""
     if is_truth:
         return {name: bool(number)}
     return {name: None} if np.isnan(number) else {name: None, f"{name}_float": number}

@@ -1,9 +1,9 @@
 """Many instances at once in float64 with error estimates: a block's arrays, with the evidence `computed`.
 
-A statement is scanned if each clause is an inequality between expressions of the parameters, proved for all parameters,
-or in words, and the reported values are made of expressions. Estimates decide domain, hypotheses, clauses and values; a
-domain or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a
-clause seems false, is left to the exact check.
+A statement is scanned if each clause is in words, is proved for all parameters, or is an inequality between expressions
+of the parameters, and if the reported values are made of expressions. Estimates decide domain, hypotheses, clauses and
+values; a domain or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is
+open, or a clause seems false, is left to the exact check.
 """
 
 import time
@@ -39,8 +39,8 @@ from verify.runs.sweeps.rows import Effort, Point, trusted
 class Scan:
     """A theorem at fixed values of its words, compiled to decide many instances.
 
-    `checked` has the exact check of one instance in scope and of one out of scope: a clause that is proved there is
-    proved for all parameters.
+    `checked` has the exact checks of one instance in scope and of one instance out of scope: a clause that is proved
+    there is proved for all parameters.
     """
 
     theorem: Theorem
@@ -55,7 +55,7 @@ class Scan:
     checked: dict[bool, CheckResult] = field(default_factory=dict)
 
     def decide(self, part: Part, at: np.ndarray, effort: Effort, block: Block) -> None:
-        """Decide the instances at some places of a part, and enter those that can be decided into a block.
+        """Decide the instances at some places of a part, as far as possible, and enter the decided ones into a block.
 
         Raises UndefinedError for a fixed number beyond float64's range.
         """
@@ -87,7 +87,7 @@ class Scan:
                         block.heads.append(head | {"truths": [n for n, read in values.items() if read.dtype == bool]})
 
     def _scopes(self, part: Part, at: np.ndarray, inputs: Sequence[Estimate]) -> np.ndarray:
-        """Return 1 for each point in scope, 0 out of scope, -1 if it is no instance.
+        """Return 1 for each point in scope, 0 for each point out of scope, and -1 for each point that is no instance.
 
         A point that the estimates leave open, and at which a slack is not rational, is -1 too.
         """
@@ -98,7 +98,7 @@ class Scan:
         try:
             slacks = self.near(*inputs)
         except UndecidedError:
-            # A function that estimates do not support: all is decided exactly.
+            # A function is not supported by estimates: all points are decided exactly.
             slacks = [Estimate(np.nan, 0.0)] * len(self.relations)
         signs = [_spread(slack, len(at)).sign() for slack in slacks]
         inside, within = (
@@ -139,7 +139,7 @@ class Scan:
         proved = {c.label: trusted(c.trusts) for c in checked.clauses if c.evidence is Evidence.PROVED}
         said, scanned = in_words(self.statement), {clause.label for clause in self.clauses}
         own = [Evidence.PROVED if claim.label in proved else Evidence.COMPUTED for claim in checked.claims]
-        # Estimates decide domain and hypotheses: nothing that rests on them is more than computed.
+        # Estimates decide domain and hypotheses: the evidence of everything that rests on them is at most `computed`.
         own += [Evidence.COMPUTED] if self.relations else []
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
@@ -181,7 +181,7 @@ class Scan:
 def _first_applying(
     cases: Iterable[ValueWhere], parts: Iterator[Estimate], count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the first case whose relations hold, NaN for none, and a mask of those that are known."""
+    """Return the numbers of the first case whose relations hold, NaN for no case, and a mask of the known numbers."""
     numbers, known, taken = np.full(count, np.nan), np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     for case in cases:
         applies = ~taken
@@ -294,7 +294,7 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
             return None
         bound = (slacks_program.bind(Exact()), slacks_program.bind(Estimates()), program.bind(Estimates()))
     except (TheoremError, ArithmeticError):
-        # Constants are evaluated here: one is beyond float64's range, or is not defined.
+        # Constants are evaluated here: a constant is beyond float64's range, or is not defined.
         return None
     exact, near, sides_at = bound
     return Scan(theorem, statement, tuple(names), tuple(relations), exact, near, clauses, values, sides_at)

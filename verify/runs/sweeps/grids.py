@@ -102,7 +102,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
-    # An array, of NumPy say, is the same as its list: a float in it stands for its shortest decimal.
+    # An array, for example of NumPy, is read as a list: a float in it stands for its shortest decimal.
     over = {name: asked.tolist() if hasattr(asked, "tolist") else asked for name, asked in over.items()}  # type: ignore[attr-defined]
     upper = 1
     for name, asked in over.items():
@@ -120,7 +120,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
 
 
 def _asked_points(parameter: Parameter, asked: object) -> int:
-    """Return the number of points asked for on an axis; a logarithmic one of integers may have fewer."""
+    """Return the number of points asked for on an axis; a logarithmic axis of integers may have fewer points."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
         if len(parts) < 3 or not parts[2]:
@@ -167,7 +167,7 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
         return Axis(parameter, tuple(points), "log" if logarithmic else "linear")
     if not logarithmic and abs(stop - start) + 1 < count:
         raise InputError(parameter.name, text, f"there are only {abs(stop - start) + 1} integers from START to STOP")
-    # Points are rounded to the nearest integer, ties upwards; on a logarithmic axis several may round to the same one.
+    # Points are rounded to the nearest integer, ties upwards; on a logarithmic axis several may round to one integer.
     whole = dict.fromkeys((point + Fraction(1, 2)).__floor__() for point in points)
     return Axis(parameter, tuple(whole), "log" if logarithmic else "linear")
 

@@ -20,9 +20,9 @@ class SweepLimits:
     chunk_seconds: float = 2
     # Maximum number of instances of a chunk: the loss if a process dies.
     largest_chunk: int = 4096
-    # Maximum factor by which a chunk is larger than the one before: the first instances may be quick ones.
+    # Maximum factor by which a chunk is larger than the chunk before: the first instances may be quick.
     chunk_growth: int = 8
-    # Number of instances whose rows are read at once: no more are held in memory.
+    # Number of instances whose rows are read at once: no more rows are held in memory.
     block: int = 500
     # Number of instances of a block of arrays: some 2 MB, and the loss if the process is killed.
     array: int = 2**14

@@ -65,7 +65,7 @@ class Observation(Plotted, Shown):
 def observe(
     theorem: "Theorem", steps: Sequence[int], over: Mapping[str, object], given: Mapping[str, object]
 ) -> Observation:
-    """Follow a theorem's recursion at each instance of a grid, or at one.
+    """Follow a theorem's recursion at each instance of a grid, or at one instance.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def observe(
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; empty for one instance.
     given
         Values of the other parameters that the recursion uses, except those with a default; a word that is not given
-        is the paper's.
+        takes the paper's value.
 
     Raises
     ------

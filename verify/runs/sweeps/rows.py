@@ -65,7 +65,7 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 def trusted(trusts: Iterable[Trust]) -> list[str]:
     """Return the names and versions of evidence's trusts, sorted.
 
-    Rows leave out their digests, which the key's code version covers.
+    Rows leave out the trusts' digests, which the code version in the key covers.
     """
     return sorted(map(str, trusts))
 

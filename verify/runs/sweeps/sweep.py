@@ -38,7 +38,7 @@ from verify.shown import Plotted, Result, Tabled
 
 @dataclass(frozen=True)
 class Rechecked:
-    """Rows from the store that were computed again: the numbers asked for, computed, and different.
+    """Rows from the store that were computed again: the numbers of rows asked for, computed, and different.
 
     The same `seed` draws the same rows. `differences` has the first rows that differ: the instance, and the differing
     values by name, as stored and as computed.
@@ -52,7 +52,7 @@ class Rechecked:
 
 
 class Found(NamedTuple):
-    """A row in the store, with its instance, by its place in a part of the grid; `in_block` if a block has it."""
+    """A row in the store, its instance, and its place in a part of the grid; `in_block` if the row is in a block."""
 
     part: Part
     place: int
@@ -90,7 +90,7 @@ class SweepResult(Result, Tabled, Plotted):
 
     @property
     def done(self) -> int:
-        """The number of points of the grid that have a row, those that are no instance included."""
+        """The number of points of the grid that have a row, including points that are no instance."""
         return sum(self.counts.values())
 
     @property
@@ -122,7 +122,7 @@ class SweepResult(Result, Tabled, Plotted):
             yield part, self.block(part)
 
     def block(self, part: Part) -> Block | None:
-        """Return the block of a part in the store; None without one, or with one that does not fit."""
+        """Return the block of a part in the store; None if there is no block or it does not fit."""
         kept = None if self.effort.certify else self.store.read_block(part.key(self.theorem, self.effort, self.code))
         return kept and decoded(self.theorem, part, *kept)
 
@@ -263,7 +263,7 @@ def _remove(folder: Path | None) -> None:
 
 
 def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, object]) -> tuple[Grid, dict[str, Value]]:
-    """Return the grid and the fixed values; a word that is not given is the first, the paper's. Raises InputError."""
+    """Return the grid and the fixed values; a word not given takes its first value, the paper's. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
     swept = {axis.name for axis in points.axes}
@@ -289,7 +289,7 @@ class _Run:
     replaced: int = 0
     drawn: dict[str, tuple[Point, Row]] = field(default_factory=dict)
     unfinished: list[Part] = field(default_factory=list)
-    """The parts of which the store lacks a row, or has one that does not fit."""
+    """The parts for which the store lacks a row, or has a row that does not fit."""
     compared: set[str] = field(default_factory=set)
     differing: int = 0
     differences: list[dict[str, object]] = field(default_factory=list)
@@ -340,7 +340,7 @@ class _Run:
             self._draw(drawn, part, block)
             if block is None and not effort.certify and (made := scans.block(part)) is not None:
                 asked.store.write_block(key, theorem.id, *made.encoded(), replace=kept is not None)
-                # Another sweep may have written one in the meantime: that one is shown.
+                # Another sweep may have written the block in the meantime: its block is shown.
                 block = asked.block(part)
                 if block is not None:
                     self.replaced += block.decided if kept else 0
@@ -380,7 +380,7 @@ class _Run:
                     self.compared.add(asked.key(point).digest)
                     different |= self._differs(point, row, block.row(place, point, names))
                 else:
-                    # The exact check decides this instance now: the row is compared when that is done.
+                    # The exact check decides this instance now: the row is compared after the check.
                     self.drawn[asked.key(point).digest] = point, row
                     different = True
             if different:
@@ -390,7 +390,7 @@ class _Run:
                     self.unfinished.append(part)
 
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
-        """Yield the instances without a fitting row in the store, except those that failed, block by block.
+        """Yield the instances without a fitting row in the store, except failed instances, block by block.
 
         Instances whose rows are drawn to be computed again come last.
         """
@@ -413,7 +413,7 @@ class _Run:
             if isinstance(row, Failure):
                 self.failed[key.digest] = f"{assignments_text(point)}: {row.why}"
             elif kept is not None:
-                # An equal row is written too: the block that had it may have been replaced by one without it.
+                # An equal row is written too: the block that had it may have been replaced by a block without it.
                 (anew if self._differs(point, kept[1], row) else rows).append((key, row))
             elif key.digest in self.misfits:
                 anew.append((key, row))
@@ -451,7 +451,7 @@ def _place(key: Key, seed: int) -> float:
 
 
 def _counted(run: _Run, seconds: float) -> SweepResult:
-    """Return the result, its rows read once from the store and counted."""
+    """Return the result with the counts of its rows, which are read once from the store."""
     rechecked = Rechecked(run.again, run.drawing, len(run.compared), run.differing, tuple(run.differences))
     result = replace(
         run.asked,

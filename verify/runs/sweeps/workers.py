@@ -44,9 +44,9 @@ class Rows:
         self.finished: Computed = []
 
     def compute(self, points: Sequence[Point]) -> Computed:
-        """Return the rows, or internal errors, of some instances; after `chunk_seconds`, only of those done so far.
+        """Return the rows, or internal errors, of some instances; after `chunk_seconds`, of those done by then.
 
-        They are in `finished` too, even if Ctrl-C ends the computation.
+        The rows are in `finished` too, even if Ctrl-C ends the computation.
         """
         until = time.monotonic() + SWEEP.chunk_seconds
         rows = self.finished = []
@@ -74,7 +74,7 @@ def compute(task: Task, points: Sequence[Point]) -> Computed:
 
 
 class Chunks:
-    """The size of the next chunk: about as many instances as take `chunk_seconds`; the first chunk has one."""
+    """The size of the next chunk: about as many instances as take `chunk_seconds`; the first chunk has one instance."""
 
     def __init__(self) -> None:
         self.size = 1

@@ -120,7 +120,7 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
 
 
 def bounds_of(relation: Any) -> str | None:
-    """Return, as text, the rational bounds equivalent to an inequality of degree 2 to 4 in one symbol; None without."""
+    """Return, as text, the rational bounds equivalent to an inequality of degree 2 to 4 in one symbol, or None."""
     x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
     if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
         return None

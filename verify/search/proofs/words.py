@@ -50,7 +50,7 @@ def evaluated(
     seconds: float,
     progress: Progress | None = None,
 ) -> Evaluated:
-    """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or draws end.
+    """Evaluate claims in words at drawn instances in scope, until a claim is violated, the time is over, or draws end.
 
     `stand` has the labels of the claims that stand at the example. The draws are the same in every run; the number of
     instances that fit into the time may differ.
@@ -70,7 +70,7 @@ def evaluate_at(
     deadline: float,
     progress: Progress | None = None,
 ) -> None:
-    """Evaluate claims in words at instances in scope, until one is violated or the time is over.
+    """Evaluate claims in words at instances in scope, until a claim is violated or the time is over.
 
     Count in `found` the instances at which each claim stands, and record a violation there.
     """
@@ -103,7 +103,7 @@ def _drawn(statement: Statement, deadline: float) -> Iterator[Instance]:
     for _ in range(2 * PROVE.instances_in_words):
         tick()
         instance = walked.draw(source)
-        # A plan draws all words, of which a hypothesis may allow one.
+        # A plan draws all words, but a hypothesis may allow only one word.
         if instance is None or any(evaluate_hypothesis(each, instance).holds is False for each in of_words):
             continue
         key = tuple(instance.values())

@@ -49,7 +49,7 @@ class Looked:
 
 
 class Ahead:
-    """Looks at instances of a search in other processes, if they take long enough for that."""
+    """Looks at instances of a search in other processes, if the looks are expected to take long enough."""
 
     def __init__(self, state: Search, others: Workers, sought: Sought) -> None:
         self.state, self.others, self.sought = state, others, sought

@@ -49,7 +49,7 @@ class Judge:
     def decide(
         self, label: str, instance: Instance, deadline: float, points: tuple[Mapping[str, Fraction], ...] = ()
     ) -> ClauseResult:
-        """Decide a clause at an instance, without a proof for all parameters; `points` are those of a Question.
+        """Decide a clause at an instance, without a proof for all parameters; `points` is as in `Question`.
 
         The evidence of a refutation is stronger than "computed" only if the re-checker also finds that the hypotheses
         hold.

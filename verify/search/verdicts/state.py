@@ -109,7 +109,7 @@ class Search:
         return any(map(self.look, instances))
 
     def look(self, instance: Instance, label: str | None = None) -> bool:
-        """Whether a clause (with a label, that clause) is refuted at an instance, which then is the counterexample."""
+        """Whether a clause, or the clause `label`, is refuted at an instance, which is then the counterexample."""
         result = self.refutes(instance, label)
         return result is not None and self.takes(instance, result)
 

@@ -38,7 +38,7 @@ class Tried:
     Parameters
     ----------
     instance
-        Its values.
+        The values of the instance.
     margins
         The relative margin of each clause in float64, which steers the search; infinite if it has no value.
     silent
@@ -173,7 +173,7 @@ class Tally:
     def _open_at(self, label: str, tried: Iterable[Tried], *, ever: bool = False) -> list[Tried]:
         """Return the instances at which a clause is not known to hold.
 
-        Without `ever`, leave out those at which rigorous arithmetic did not decide it.
+        Without `ever`, leave out the instances at which rigorous arithmetic did not decide the clause.
         """
         return [e for e in tried if label not in e.holds and (ever or label not in e.left_open)]
 

@@ -46,7 +46,7 @@ def test_the_simplest_are_among_few():
 def test_coordinates_lead_back(box):
     values = np.array([[float(value)] for value in box.simple(40)])
     back = values_at([box], coordinates_of([box], values))
-    # At the ends of a box, and at 0, the value that comes back is only near.
+    # At the ends of a box, and at 0, the value that comes back is only approximately equal.
     assert back == pytest.approx(values, rel=1e-9, abs=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Runs at many points at once: their margins have the same signs as those of single runs in exact numbers."""
+"""Runs at many points at once: their margins have the signs of the margins of single runs in exact numbers."""
 
 import math
 from fractions import Fraction
@@ -40,10 +40,10 @@ def test_the_margin_is_what_is_left_of_the_steps():
     of = theorem((N, X), Reaches("claim", HALVING, sp.Integer(1), within=n))
     three, seven, twenty = margins(of, [(3, 5), (7, 5), (20, 5)])
     assert 0 < three < seven < twenty < 1
-    # Of two runs that reach the level at the same step, the one that crosses it later has the smaller margin.
+    # If two runs reach the level at the same step, the run that starts further above it has the smaller margin.
     (soon, late) = margins(of, [(3, Fraction(41, 10)), (3, Fraction(79, 10))])
     assert 0 < late < soon
-    # No step comes before the first, and a run that is too long to be followed shows nothing.
+    # No run reaches the level before step 0; a run that is too long to be followed refutes nothing.
     before = theorem((W, X), Reaches("claim", HALVING, sp.Integer(1), within=w))
     endless = Fraction(10) ** 300
     assert margins(before, [(-1, Fraction(1, 2)), (NUMERICAL.run_steps + 1, endless)]).tolist() == [-1, 1]

@@ -65,8 +65,8 @@ def test_a_narrow_one_is_found_too(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_narrow_one_of_a_recursion_is_found(clock, seed):
-    # Newton's method for z^3 = z takes more than 16 steps to a root from one in 1500 of the starts in [2/5, 9/20):
-    # those near 1/sqrt(5), which is on a cycle, and those that lead there.
+    # From one in 1500 of the starts in [2/5, 9/20), Newton's method for z^3 = z takes more than 16 steps to a root:
+    # from the starts near 1/sqrt(5), a point of a cycle, and from the starts whose runs come near this point.
     newton = Dynamics((z,), (x,), (2 * z**3 / (3 * z**2 - 1),), (z**3 - z) ** 2)
     within = Reaches("claim", newton, sp.Rational(1, 10**6), within=sp.Integer(16))
     between = Hypothesis("low", sp.Ge(x, sp.Rational(2, 5))), Hypothesis("high", sp.Lt(x, sp.Rational(9, 20)))
@@ -155,7 +155,7 @@ def test_the_points_are_bounded(monkeypatch, most):
         return scores(read, points)
 
     monkeypatch.setattr(Compiled, "scores", counted)
-    # More points than `most` are evaluated: a search that has begun is finished, and the nearest miss is rounded.
+    # More than `most` points may be evaluated: a search that has begun is finished, and the nearest miss is rounded.
     for line in ("0 <= x + 1 for x > 0", "x + y <= 1.5 if x**2 + y**2 <= 1"):
         evaluated.clear()
         list(suspects(claim(line).statement, {}, most, 0, lambda: None))

@@ -1,4 +1,4 @@
-"""Expressions in atoms: equal ones, units of exponentials, roots, powers of integers, and parts without an atom."""
+"""Expressions in atoms: equal expressions, units of exponentials, roots, integer powers, parts without an atom."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""A box is halved until the goal is positive in balls on each part, or too many parts would be needed."""
+"""A box is halved until balls show that the goal is positive on each part, or too many parts would be needed."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -45,9 +45,9 @@ def test_two_symbols_are_cut_in_turn():
 @pytest.mark.parametrize(
     "line",
     [
-        # It is 0 at 1/2, so that no ball around a part with 1/2 is positive.
+        # The left side is 0 at x = 1/2, so no ball over a part that contains 1/2 is positive.
         "cos(x)*(2*x - 1)**2 + exp(x)*(2*x - 1)**4 >= 0 for 0 <= x <= 1",
-        # No upper end, and an integer.
+        # The symbol has no upper end, or it is an integer.
         "exp(-x)*cos(x) <= 1.01 for x >= 0",
         "exp(-n)*cos(n) <= 1.01 for integer 0 <= n <= 9",
     ],

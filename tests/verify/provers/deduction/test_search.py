@@ -1,4 +1,4 @@
-"""Textbook inequalities are deduced and re-checked, false variants are not; only the work ends a search."""
+"""Textbook inequalities are deduced and re-checked, false variants are not; a search ends by its work, not by time."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ NESBITT = "x/(y + z) + y/(z + x) + z/(x + y)"
 
 
 def slow(line):
-    """Return a line whose search takes more than a second and a half: left to `make audit`."""
+    """Return a line for `make audit` only: its search takes more than a second and a half."""
     return pytest.param(line, marks=pytest.mark.audit)
 
 
@@ -112,7 +112,7 @@ def accepted(line, proof):
         "3*sin(x) <= x*(2 + cos(x)) for x >= 0",
         "3*x <= 2*sin(x) + tan(x) if x < pi/2 for x >= 0",
         "-0.2785 <= x/(1 + exp(-x))",
-        # Concave between two ends.
+        # Functions that are concave between two ends.
         "2*x/pi <= sin(x) if x <= pi/2 for x >= 0",
         # Logarithms, exponentials and roots of both sides, and means.
         slow("exp(2*x/3)/3 + 2*exp(-x/3)/3 <= exp(x**2/8)"),
@@ -123,10 +123,10 @@ def accepted(line, proof):
         "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 <= t <= 1",
         "x*y <= x**p/p + y**q/q if 1/p + 1/q == 1 for p > 1, q > 1, x > 0, y > 0",
         "x**a*y**b*z**c <= a*x + b*y + c*z if a + b + c == 1 for a > 0, b > 0, c > 0, x > 0, y > 0, z > 0",
-        # On a box.
+        # Claims on a box.
         "exp(x)*cos(x) <= 1.56 for 0 <= x <= 1",
         "exp(-x*y)*sin(x + y) <= 1.1 for 0 <= x <= 2, 0 <= y <= 2",
-        # With multiples of equations.
+        # Proofs with multiples of equations.
         "3*x + 4*y <= 5 if x**2 + y**2 == 1",
         "x*y*z <= 1/(3*sqrt(3)) if x**2 + y**2 + z**2 == 1",
         "x + y <= 2 if x**3 + y**3 == 2 for x >= 0, y >= 0",
@@ -145,7 +145,7 @@ def accepted(line, proof):
         "exp(-n*e**2/(v + b*e)) <= d if n >= (v + b*e)*log(1/d)/e**2 for e, v, b > 0, 0 < d < 1, integer n >= 1",
         "abs(x) - log(2) <= log(cosh(x))",
         "sqrt(T*log(N)/2) <= log(N)/eta + eta*T/8 for N > 1, T, eta > 0",
-        # Divisors whose signs the facts show, products by a sign, and facts that are the claim.
+        # Divisors whose signs the facts show, products with a factor of known sign, and claims that follow at once.
         "abs(1 - 2*s/(L + m)) <= (L - m)/(L + m) for 0 < m <= s, s <= L",
         "Min(r*A, Max(1 - e, Min(r, 1 + e))*A) <= (1 + e)*A for A >= 0, r > 0, 0 < e < 1",
         "tanh(x + 0.044715*x**3) <= 1",
@@ -184,7 +184,7 @@ def test_a_harder_one_is_deduced_with_more_work(line):
 @pytest.mark.parametrize(
     "line",
     [
-        # Strict claims with equality somewhere.
+        # Strict claims whose sides are equal somewhere.
         "2*x*y < x**2 + y**2",
         "1 + n*x < (1 + x)**n for x >= -1, integer n >= 0",
         "1 + x < exp(x)",
@@ -262,7 +262,7 @@ def test_a_harder_one_is_deduced_with_more_work(line):
         "log(factorial(n)) <= n*log(n) - 1 for integer n >= 1",
         "Min(r*A, Max(1 - e, Min(r, 1 + e))*A) <= (1 + e)*A for r > 0, 0 < e < 1",
         "abs(1 - 2*s/(L + m)) <= (L - m)/(L + m) for 0 < m <= s, s <= 2*L",
-        # No value at 0.
+        # The left side has no value at 0.
         "log(x) <= x for x >= 0",
         "0 <= 1/x for x >= 0",
     ],

@@ -162,7 +162,7 @@ def test_every_certificate_holds_point_by_point():
             check_by_points(cycle, LOGISTIC, at, values, count=6)
 
     hold()
-    # In one run 15 of 25 were certified; the others have no attracting cycle above the level, or none found in time.
+    # One run certified 15 of 25; the others have no attracting cycle above the level, or none was found in time.
     assert sum(certified) >= 9
 
 
@@ -170,7 +170,7 @@ def test_every_certificate_holds_point_by_point():
 NONE = {
     # 1/x grows by about 1 a step: after 10^4 steps x falls by 10^-8 a step, and it comes down to any level > 0.
     "parabolic": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2,), x), "1e-9", {}),
-    # A bottleneck at 0, which the run passes in π·10^6 steps, after which nothing stops it.
+    # The run passes a bottleneck at 0 in π·10^6 steps, and then nothing stops it.
     "bottleneck": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2 - sp.Rational(1, 10**12),), x), "-1", {}),
     # 1 − 10^-18 is 1 in float64: the run looks like a fixed point, and comes down to 1/2 after 5·10^17 steps.
     "drift below rounding": (Dynamics((x,), (sp.Integer(1),), (x - sp.Rational(1, 10**18),), x), "1/2", {}),
@@ -187,7 +187,7 @@ NONE = {
     ),
     "chaos": (LOGISTIC, "-1", {"r": 4, "start": Fraction(1, 3)}),
     "chaos below four": (LOGISTIC, "1/1000", {"r": Fraction(19, 5), "start": Fraction(1, 3)}),
-    # The run stays exactly on the stable manifold of a saddle: the claim is true, but not by attraction.
+    # The run stays exactly on the stable manifold of a saddle: the claim is true, but no cycle is attracting.
     "saddle": (Dynamics((x, y), (sp.Integer(0), sp.Integer(3)), (2 * x, (y + 1) / 2), x + y), "1/2", {}),
     "source": (Dynamics((x,), (sp.Integer(1),), (2 * x - 1,), x), "1/2", {}),
     # The run goes from 0.95 to 0.11875 at once, and then tends to 0.6.
@@ -214,7 +214,7 @@ def test_a_primitive_of_the_state_has_no_derivative():
 
     dynamics = Dynamics((x,), (sp.Integer(3),), (halved(x) + 1,), x)
     assert approximate_cycle(dynamics, 1.0, {}) is None and find(dynamics, 1) is None
-    # A primitive of a parameter alone is a number.
+    # A primitive of parameters, without states, is a number.
     other = Dynamics((x,), (sp.Integer(3),), (x / 2 + halved(r),), x)
     assert find(other, 1, r=2).lowest > 1
 
@@ -250,7 +250,7 @@ def test_a_quick_cycle_is_one_that_contracts_enough():
     def slow(contraction):
         return Dynamics((x,), (sp.Integer(2),), (contraction * (x - 1) + 1,), x)
 
-    # A fixed point has every period up to eight, over which it contracts by c^8: 0.97^8 < 0.98 < 0.999^8.
+    # A fixed point has every period up to eight, and eight steps contract by c^8: 0.97^8 < 0.98 < 0.999^8.
     for contraction, quick in ((sp.Rational(97, 100), True), (sp.Rational(999, 1000), False)):
         found = approximate_cycle(slow(contraction), 0.5, {}, QUICK_CONTRACTION)
         assert (found is not None) == quick

@@ -1,4 +1,4 @@
-"""The template of a recursion and similar recursions: proved, refuted by an invariant, with a needed hypothesis."""
+"""The template of a recursion, and similar recursions: proved, refuted by an invariant, or with a needed hypothesis."""
 
 import json
 from fractions import Fraction
@@ -32,7 +32,7 @@ def test_the_template_is_proved_for_all_parameters_in_scope(template):
 
 @pytest.mark.parametrize(("step_size", "period"), [(3, None), (2, 2)])
 def test_the_template_is_refuted_beyond_its_hypothesis_by_its_ratio_or_its_cycle(template, clock, step_size, period):
-    # A run that is followed looks at the clock after each 1024 steps, until its time is over after 24 s.
+    # The iteration of a run looks at the clock after each 1024 steps, until its time is over after 24 s.
     clock.tick = 0.1
     result = verify.check(template, eta=step_size, eps="1/1000", seconds=30)
     (clause,) = result.clauses
@@ -131,7 +131,7 @@ QUADRATIC = Dynamics((x, y), (sp.Integer(1), sp.Integer(1)), (x * (1 - eta), y *
 @pytest.mark.parametrize(
     ("step_size", "kept"),
     [
-        # A step multiplies y by -2; y by -1; x by -1 and y by -5; x by -3 and y by -11.
+        # The factors of (x, y) in a step: (0, -2); (1/3, -1); (-1, -5); (-3, -11).
         (1, [y**2 - 1 >= 0]),
         (Fraction(2, 3), [y**2 - 1 >= 0]),
         (2, None),

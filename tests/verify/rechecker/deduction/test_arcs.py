@@ -118,7 +118,7 @@ def stated(head, share, value):
 
 @pytest.mark.parametrize(("head", "k"), TWELFTHS)
 def test_a_sine_of_a_quarter_or_a_sixth_of_pi_is_its_value(head, k):
-    # SymPy computes its values in another way than the re-checker.
+    # SymPy computes these values by another method than the re-checker.
     right = getattr(sp, head)(sp.Rational(k, 12) * sp.pi)
     assert verdict("x <= x + 1", stated(head, sp.Rational(k, 12), right), x=1).evidence == "proved"
     for wrong in (-right, right + sp.Rational(1, 2), right * sp.sqrt(2)):

@@ -1,4 +1,4 @@
-"""A goal is positive in a ball on a box: the numbers between which the facts put its symbols."""
+"""A goal is shown to be positive by balls on a box; the facts give the ends of the box for each symbol."""
 
 import pytest
 import sympy as sp
@@ -15,7 +15,7 @@ HALVES = ["x", "1/2", None, None]
 QUARTERS = ["x", "1/2", ["x", "1/4", None, None], ["x", "3/4", None, None]]
 
 ACCEPTED = {
-    # On [0, 1] a ball around e^x − x is from 0 to e.
+    # On [0, 1] a ball around e^x − x reaches from 0 to e.
     "two halves": ("x < exp(x) for 0 <= x <= 1", box(HALVES), {"x": 1}),
     "four quarters": ("x < exp(x) for 0 <= x <= 1", box(QUARTERS), {"x": 1}),
     "a lower end that is the sign": ("x*cos(x) < 2 for 0 < x < 1", box(), {"x": "1/2"}),
@@ -63,7 +63,7 @@ REFUSED = {
 
 
 def facts_of(line):
-    """Return the places of all suppositions of a line, and the names of its parameters with a lower end but 0."""
+    """Return the places of all suppositions of a line, and the names of its parameters with a nonzero lower end."""
     statement = statement_of(line)
     listed = [*range(len(statement.domain) + len(statement.hypotheses))]
     least = {p.name: p.minimum if p.minimum is not None else p.above for p in statement.parameters}
@@ -98,10 +98,10 @@ def test_a_limit_has_no_value_on_a_box():
 
 
 def test_a_fact_in_a_case_is_an_end():
-    # On either side of 1/2 the other end is the domain's.
+    # In each case one end of the box is 1/2, and the other end is an end of the domain.
     x = sp.Symbol("x", nonnegative=True)
     halves = cases(x - sp.Rational(1, 2), box(), box())
     assert verdict("x < exp(x) for 0 <= x <= 1", halves, [0], x=1).evidence == "proved"
-    # Above 1 the domain has one number, e^1 − 1 > 0; below it all of [0, 1].
+    # In the case x >= 1 the box is the point 1, where e^x − x > 0; in the case x <= 1 it is all of [0, 1].
     assert verdict("x < exp(x) for 0 <= x <= 1", cases(x - 1, box(), box()), [0], x=1).evidence != "proved"
     assert verdict("x < exp(x) for 0 <= x <= 1", cases(x - 1, box(), box(HALVES)), [0], x=1).evidence == "proved"

@@ -19,7 +19,7 @@ x, y, n = *sp.symbols("x y", real=True), sp.Symbol("n", integer=True, nonnegativ
 
 
 def restated(tree, symbols):
-    """Return a tree whose symbols have the assumptions of a statement's with the same names."""
+    """Return a tree in which each symbol has the assumptions of the statement's symbol with the same name."""
     if isinstance(tree, dict):
         return {key: restated(part, symbols) for key, part in tree.items()}
     if isinstance(tree, list) and tree[:1] == ["Symbol"]:

@@ -1,4 +1,4 @@
-"""Equations by two inequalities, by a slope of 0 and by addition formulas, and false ones that are refused."""
+"""Equations by two inequalities, by a slope of 0 and by addition formulas; false equations are refused."""
 
 import pytest
 import sympy as sp
@@ -12,7 +12,7 @@ p, m = sp.Symbol("x", positive=True), sp.Symbol("x", nonnegative=True)
 def root(x):
     """Return a proof that r = √(x² + 2x + 1) is a = x + 1.
 
-    If r > a, then (r − a)² + 2a(r − a) = 0 would be positive; if r < a, then (a − r)² + 2r(a − r) = 0 would be.
+    If r > a, then 0 = r² − a² = (r − a)² + 2a(r − a) > 0; if r < a, then 0 = (a − r)² + 2r(a − r) > 0. Both are false.
     """
     parts = [
         {"rule": "contradiction", "then": total((1, [0, 0]), (2 * a, [0]))} for a in (x + 1, sp.sqrt(x**2 + 2 * x + 1))
@@ -21,7 +21,7 @@ def root(x):
 
 
 def reciprocal(symbol, *lemmas):
-    """Return slopes from 1 to both sides; on each side the point t of the segment is shown to be > 0."""
+    """Return slopes from 1 to both sides; on each side the points t of the segment are shown to be > 0."""
     parts = [{"rule": "lemma", "relation": data(sp.Gt(t, 0)), "proof": lemma, "then": NOTHING} for lemma in lemmas]
     sides = (slope(part, start=1, side=side, value=part) for part, side in zip(parts, ("above", "below"), strict=True))
     return cases(symbol - 1, *sides)

@@ -1,4 +1,4 @@
-"""An integer is at least 0 if it is above -1: used for symbols, floors, factorials and powers of integers alone."""
+"""An integer is at least 0 if it is above -1: a rule for symbols, floors, factorials and powers of integers only."""
 
 import pytest
 import sympy as sp
@@ -10,7 +10,7 @@ n = sp.Symbol("n", integer=True, nonnegative=True)
 
 
 def floors(*of, then):
-    """Add the facts ⌊u⌋ ≤ u and u < ⌊u⌋ + 1 for each u."""
+    """Return a tree that adds the facts ⌊u⌋ ≤ u and u < ⌊u⌋ + 1 for each u."""
     for each in reversed(of):
         then = known("floor_above", each, then=known("floor_below", each, then=then))
     return then

@@ -1,4 +1,4 @@
-"""Inductions between two ends: accepted, and refused where the integer is not shown to be between them."""
+"""Inductions between two ends: accepted, or refused if the integer is not shown to be between the ends."""
 
 import pytest
 import sympy as sp

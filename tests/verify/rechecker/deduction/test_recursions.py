@@ -46,7 +46,7 @@ def data(expression):
 
 
 def total(*terms, times=1):
-    """Return the rule `sum`; a term is its factor and the places of its facts."""
+    """Return the rule `sum`; each term is a factor and the places of the facts that it multiplies."""
     return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
 
 

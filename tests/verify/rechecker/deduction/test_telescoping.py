@@ -14,8 +14,8 @@ x, y = sp.symbols("x y", real=True)
 def binomial_theorem(last=n, share=-(x + y), of=None):
     """Return a proof of the binomial theorem by induction.
 
-    C(n + 1, k) x^k y^(n + 1 − k) − (x + y) C(n, k) x^k y^(n − k) is the difference, from k to k + 1, of −k/(n + 1)
-    times its first term.
+    With a_k = C(n + 1, k) x^k y^(n + 1 − k) and b_k = −k a_k/(n + 1), the difference b_(k + 1) − b_k is
+    a_k − (x + y) C(n, k) x^k y^(n − k).
     """
     after, before = (sp.binomial(i, k) * x**k * y ** (i - k) for i in (n + 1, n))
     then = total((-1, [2]), (x + y, [1]))

@@ -1,4 +1,4 @@
-"""Trees of deductions as data, and the verdict on such a proof of a statement in a line."""
+"""Trees of deductions as data, and the verdict on a deduction of a statement in a line."""
 
 import sympy as sp
 
@@ -12,7 +12,7 @@ def data(expression):
 
 
 def total(*terms, times=1):
-    """Return the rule `sum`; a term is its factor and the places of its facts."""
+    """Return the rule `sum`; each term is a factor and the places of the facts that it multiplies."""
     return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
 
 
@@ -64,7 +64,7 @@ def whole(then):
 
 
 def telescope(ends, of, *sums, then, step=NOTHING, symbol="k"):
-    """Return the rule for `sums`, pairs of a factor and a term, between two ends: the difference of `of`."""
+    """Return the rule `telescope`: between two ends, the `sums` of terms with factors are differences of `of`."""
     first, last = map(data, ends)
     listed = [[data(share), data(term)] for share, term in sums]
     parts = {"in": data(sp.Symbol(symbol, integer=True)), "from": first, "to": last, "of": data(of)}

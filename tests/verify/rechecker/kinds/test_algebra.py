@@ -1,4 +1,4 @@
-"""The proofs `words` and `words_here` of matrix identities: wrong shapes are rejected, even of terms that cancel.
+"""The proofs `words` and `words_here` of matrix identities: wrong shapes are rejected, even in terms that cancel.
 
 Shapes are wrong if they do not match, or if a number of rows or columns is not shown to be an integer of at least 1.
 """

@@ -359,7 +359,7 @@ def test_a_certificate_with_one_changed_field_is_rejected(name, path, value, why
 
 
 def test_replacing_the_point_of_a_segment_is_rejected():
-    # In the case t = 0 the proof substitutes 0 for t: (t²)^t is 1 there, which says nothing about its values near 0.
+    # In the case t = 0 the proof substitutes 0 for t: (t²)^t is 1 at t = 0, but this does not show its values near 0.
     rewritten = {"rule": "replace", "in": data(t), "by": data(0), "fact": 2, "then": NOTHING}
     value = told_apart(t, NOTHING, NOTHING, at=rewritten)
     power = sp.Pow(sp.Pow(m, 2, evaluate=False), m, evaluate=False)
@@ -395,7 +395,7 @@ def test_a_limit_inside_a_sum_or_product_depends_on_the_index():
     for term, value in ((limit, 2), (at, 4)):
         two = sp.Sum(term, (j, 2, 2))
         assert recheck(deduced(ge(two, value), NOTHING)).clauses[0][2] == "proved"
-        # The limit is 1 at j = 1, which is less than its value at j = 2.
+        # Each limit is 1 at j = 1, and more at j = 2.
         for left, right in ((sp.Sum(term, (j, 1, 1)), two), (two, value + 1), (sp.Product(term, (j, 1, 1)), two)):
             with pytest.raises(Rejected, match="the sum is not what is to be shown"):
                 recheck(deduced(ge(left, right), NOTHING))
@@ -408,7 +408,7 @@ def test_a_factor_is_shown_to_be_at_least_0_by_division_by_facts():
     both = (sp.Le(x, 0, evaluate=False), sp.Le(y, 0, evaluate=False))
     for factor in (x * y, y * x**2001, -x * y**2, -(x**3)):
         assert shown(ge(factor), factor, *both).clauses[0][2] == "proved"
-    # At x = 0 the product is 0.
+    # At x = 0 the product is 0, and not positive.
     with pytest.raises(Rejected, match="do not show the sign"):
         shown(gt(x * y), x * y, both[0], sp.Lt(y, 0, evaluate=False))
     for factor in (-x * y, x, -x * y**3, x**2 * y):

@@ -90,7 +90,7 @@ def test_each_form_is_accepted(name):
         ("split at a multiple", f"{PROOF}.at", "0", "told apart"),
         ("split at a multiple", f"{PROOF}.times", "x", "told apart"),
         ("split at a multiple", f"{PROOF}.times", None, "not all positive"),
-        # Without the case x = 0 first, x is not known to be positive.
+        # If the case x = 0 is not split off first, x is not known to be positive.
         ("split from zero on", PROOF, apart("m", "1"), "no slack that is positive"),
         ("Bernstein", PROOF, bounded("m", 0), "no slack that is positive"),
         ("Bernstein", f"{PROOF}.above.relation", 1, "not an integer from 0 to 0"),
@@ -118,12 +118,12 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
 @pytest.mark.parametrize(
     ("relation", "tree", "hypotheses", "why"),
     [
-        # False between 1 and 2; a strict claim that is 0 at the split; two that are 0 at an end of the range.
+        # A claim that is false between 1 and 2; a strict claim with equality at the split; two with equality at an end.
         (gt((X - 1) * (X - 2)), apart("x", "1", above=apart("x", "0", above=apart("x", "1"))), (), "not all positive"),
         (gt(SQUARE), apart("x", "1"), (), "not all positive"),
         (gt(M * (2 - M)), BOX, (sp.Le(M, 1),), "not all positive"),
         (gt(X * (1 - X)), bounded("x", 0), (sp.Le(X, 1),), "not all positive"),
-        # False for M between 1 and 2; a lower bound; a bound by a margin that is not linear.
+        # A claim that is false for M between 1 and 2; a lower bound of X; a hypothesis that is not linear in X.
         (ge(M, M**2), BOX, (sp.Le(M, 2),), "not all positive"),
         (gt(X + M), bounded("x", 0), (sp.Ge(X, M),), "does not bound"),
         (gt(2, X), bounded("x", 0), (sp.Lt(X**2 + X, 1),), "does not bound"),
@@ -184,7 +184,7 @@ def test_logarithms_are_bounded_where_they_have_values():
         # Strict claims with equality at x = 1 and at m = 0.
         (in_logarithms(gt(X - 1, sp.log(X)), (), (X, "x")), "not all positive"),
         (in_logarithms(gt(sp.log(1 + M)), (), (1 + M, "m")), "not all positive"),
-        # log x has no sign; log m has no value at 0, and log u none for half of all u.
+        # log x has no sign; log m has no value at m = 0, and log u has none for u <= 0.
         (in_logarithms(ge(sp.log(X)), (), (X, "x")), "not all positive"),
         (in_logarithms(ge(M, sp.log(M)), ("m",), (M, "m")), "not all positive"),
         (
@@ -211,7 +211,7 @@ def test_out_of_scope_a_hypothesis_bounds_nothing():
 
 
 def beside_a_choice(relation, proof):
-    """Return a certificate of an inequality under the hypothesis x <= 1 or x <= 2, which a word chooses."""
+    """Return a certificate of an inequality under a hypothesis that a word chooses: x <= 1 or x <= 2."""
     word = Parameter("w", "word", "w", words=("one", "other"))
     hypothesis = Hypothesis("h", sp.Le(X, Case(sp.Symbol("w"), sp.Integer(1), sp.Integer(2))))
     statement = Statement((*PARAMETERS, word), (Inequality("c", relation),), hypotheses=(hypothesis,))

@@ -12,7 +12,7 @@ from verify.rechecker import Accepted
 
 
 def recheck_a_long_run():
-    # 300 000 steps at T = 200, at which the loss is still far above this level.
+    # The loss at T = 200 is still far above this level after 300 000 steps.
     instance = {"T": "200", "q": "3", "d": "5", "eta": "1/500", "eps": "1/1000000000"}
     data = theorem1().to_data()
     data["claims"] = [data["claims"][0] | {"within": integer(300_000)}]
@@ -29,7 +29,7 @@ def test_a_long_run_is_within_the_work_of_a_file():
 def test_a_long_run_is_checked_in_seconds():
     started = time.monotonic()
     recheck_a_long_run()
-    # On an idle machine it takes 1.9 s; a file may cost a minute.
+    # On an idle machine the re-check takes 1.9 s; a file may cost a minute.
     assert time.monotonic() - started < 5.7
 
 

@@ -20,7 +20,7 @@ x, y = sp.symbols("x y", real=True)
 PARAMETERS = tuple(Parameter(name, "rational", name, above=0) for name in ("eta", "eps"))
 SMALL = (Hypothesis("small", sp.Lt(eta, 2)),)
 DESCENT = Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2 / 2)
-# 1/x rises by eta a step: x falls by at least eta y²/(1 + eta y) while it is above y.
+# 1/x rises by eta a step, so x falls by at least eta y²/(1 + eta y) a step while x > y.
 SLOWER = Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x)
 PROOF, DYNAMICS = "clauses.0.proof", "statement.claims.0.dynamics"
 HERE = {"eta": "1/2", "eps": "1/100"}
@@ -84,7 +84,7 @@ def test_a_sign_that_each_step_keeps_is_an_invariant():
         (f"{PROOF}.positive", NOTHING, "not what is to be shown"),
         (f"{PROOF}.invariants", [["Ge", SYMBOL, NUMBER["two"]]], "start"),
         (f"{DYNAMICS}.step.0", to_data((1 + eta) * x), "not what is to be shown"),
-        # At eta = 1 the factor 1 − 2 eta keeps the size of x.
+        # At eta = 1 the factor 1 − 2 eta is −1, so |x| does not fall.
         (f"{DYNAMICS}.step.0", to_data((1 - 2 * eta) * x), "not what is to be shown"),
         (f"{DYNAMICS}.step.0", to_data(x - 1 / x), "the sign of a divisor is not shown"),
         (f"{DYNAMICS}.initial.0", ["Pow", NUMBER["zero"], ["Integer", "-1"]], "."),
@@ -111,7 +111,7 @@ def test_a_run_that_is_not_shown_to_fall_is_refused(path, value, why):
         (f"{PROOF}.step", [], "step"),
         (f"{PROOF}.start.0", NOTHING, "start"),
         (f"{PROOF}.step.0", NOTHING, "step"),
-        # 1 + eta x ≠ 0 follows from the invariant, or from being above the level.
+        # 1 + eta x ≠ 0 follows from the invariant, or because x is above the level.
         (f"{PROOF}.values.1", {"rule": "number", "bits": 64}, "values"),
         (f"{PROOF}.values", [], "values"),
         (f"{DYNAMICS}.initial.0", ["Integer", "-1"], "start"),
@@ -179,7 +179,7 @@ def test_a_run_that_falls_is_not_kept():
 
 
 def test_a_fact_of_another_instance_is_none_here():
-    # The proofs at eta = 3 do not show the claim at eta = 2, which has less room.
+    # The proofs at eta = 3 do not show the claim at eta = 2, where the margins are smaller.
     certified = kept("3")
     with pytest.raises(Rejected, match="step"):
         recheck(changed(certified, "instance.eta", "2"))

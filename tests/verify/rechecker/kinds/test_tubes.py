@@ -112,7 +112,7 @@ def test_a_tube_refutes_a_clause_that_allows_none_of_its_steps(bound, refuted, u
         ("clauses.0.outcome", "verified", "the check finds otherwise"),
         # The clause allows some of these steps.
         (f"{PROOF}.steps", ["481", "1140"], "than the clause allows"),
-        # The tube does not show bounds as narrow as these.
+        # The tube does not show such narrow bounds.
         (f"{PROOF}.steps", untrue, "not shown to be within these steps"),
         (f"statement.claims.0.{bound}", integer(undecided), "than the clause allows"),
     ):

@@ -98,7 +98,7 @@ def test_a_commands_own_options_have_the_verbs_defaults():
             known = signature(function).parameters.get(option.name)
             if known and option.param_type_name == "option":
                 compared.append(name)
-                # For an option that may be repeated Typer has None for an empty list, and a path may be text in Python.
+                # For a repeatable option Typer has None instead of an empty list, and a path may be text in Python.
                 assert str(option.default or "") == str(known.default or ""), (name, option.name)
     assert len(set(compared)) > 8
 

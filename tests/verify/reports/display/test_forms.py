@@ -290,7 +290,7 @@ def test_every_theorem_of_the_library_shows_itself(name):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)
         Parsed(thing._repr_html_())
         assert thing._repr_latex_() and thing._repr_markdown_() and str(thing)
-    # If the default values are not computed in time, the check has no instance; so this theorem gets more time.
+    # The default values of this theorem take long to compute; a check without them has no instance.
     result = verify.check(theorem, theorem.example, seconds=60 if name == "wang2024.length_generalization" else 5)
     for thing in (result, *result.clauses, *result.hypotheses):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)

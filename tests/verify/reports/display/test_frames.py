@@ -94,8 +94,8 @@ def test_an_exploration_has_no_rows():
 
 @pytest.fixture
 def pyplot():
-    """Matplotlib's pyplot, without a window; a test's figures are closed."""
-    # Imported here, and not at collection: a pytest run within a test forgets modules that are first imported in it.
+    """Matplotlib's pyplot, without a window; the figures of a test are closed at its end."""
+    # Matplotlib is imported here and not at collection: a pytest run inside a test forgets the modules that it loads.
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot

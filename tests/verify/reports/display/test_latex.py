@@ -1,4 +1,4 @@
-"""LaTeX documents: those of the library's theorems are in ASCII and balanced, whatever their texts contain."""
+"""LaTeX documents of the library's theorems are in ASCII and balanced, whatever the texts contain."""
 
 import re
 import shutil
@@ -39,7 +39,7 @@ def assert_compiles(text):
         assert depth >= 0
     assert (depth, maths_at, environments) == (0, None, [])
     assert bare.count("\\left") == bare.count("\\right") + bare.count("\\leftarrow")
-    # Outside mathematics there is no character that needs it.
+    # Outside mathematics there is no character that is allowed only in mathematics.
     plain = re.sub(r"\$[^$]*\$|\\\[.*?\\\]", "", bare, flags=re.DOTALL)
     assert not re.search(r"(?<!\\)[\^~](?!\{)|(?<!\\)[_#%]", plain), plain
     for columns, body in re.findall(r"\\begin\{longtable\}(.*?)\n(.*?)\\end\{longtable\}", plain, flags=re.DOTALL):

@@ -22,7 +22,7 @@ See \lemmascope{wang2024.one_hot_rate} and \lemmascope{none.such}.
 
 
 def wrapped(text):
-    """Return a document of the text without its comments and without the id, which TeX uses as a name only."""
+    """Return a document of the text without its comments and without the id, which TeX uses only as a name."""
     bare = re.sub(r"(?<!\\)%.*\n|\\lemmascopestatement\{[^}]*\}", "", text)
     return f"\\documentclass{{article}}\n\\begin{{document}}\n{bare}\n\\end{{document}}"
 
@@ -79,5 +79,5 @@ def test_a_manuscript_links_to_the_statement_and_names_its_standing(load, tmp_pa
         assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
         logs.append(re.sub(r"\n", "", run.stdout.decode(errors="replace")))
     assert "the statement wang2024.one_hot_rate is not in this document" in logs[0]
-    # TeX warns about a statement that the document does not have; a statement that it has is linked.
+    # TeX warns about a link to a statement that the document does not contain, and about no other link.
     assert "wang2024.one_hot_rate is not" not in logs[1] and "the statement none.such is not" in logs[1]

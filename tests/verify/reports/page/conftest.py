@@ -1,4 +1,4 @@
-"""A report of made-up results, small enough to look at whole, and a reader of its HTML."""
+"""A small report of made-up results, and a reader of its HTML."""
 
 from fractions import Fraction
 from html.parser import HTMLParser

@@ -35,7 +35,7 @@ def test_boxes_do_not_overlap():
 
 
 def test_crossings_that_can_be_avoided_are():
-    # In the order of their names the arrows from z_i to a_(5 − i) would all cross each other.
+    # With the nodes in the order of their names, all arrows from z_i to a_(5 − i) would cross each other.
     arrows = [Arrow(f"z{i}", f"a{5 - i}") for i in range(6)] + [Arrow("z0", "a4")]
     names = [*(f"a{i}" for i in range(6)), *(f"z{i}" for i in range(6))]
     order, chains = _layered(names, arrows)

@@ -50,7 +50,7 @@ def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
     theorem = means(hypotheses=(Hypothesis("small", sp.Le(x, 1)),), domain=(sp.Le(y, 3),), values={"half": (x + y) / 2})
     rows = rows_of(theorem)
     scanned = [(point, row) for point, row in zip(POINTS, rows, strict=True) if row is not None]
-    # Left to the check: points with equality at x = y, and points that violate y <= 3.
+    # Points with equality, x = y, and points that violate y <= 3 are left to the check.
     assert {(p["x"], p["y"]) for p, row in zip(POINTS, rows, strict=True) if row is None} == {
         (p["x"], p["y"]) for p in POINTS if p["x"] == p["y"] or p["y"] > 3
     }
@@ -86,7 +86,7 @@ def test_clause_proved_once_is_proved_in_all_rows(means, no_deduction):
     rows = rows_of(means(MEANS, squares))
     row = next(row for row in rows if row)
     assert [clause["evidence"] for clause in row["clauses"]] == ["computed", "proved"] and row["evidence"] == "computed"
-    # With proved clauses alone, and no hypothesis, nothing was computed.
+    # If all clauses are proved and there is no hypothesis, nothing is computed.
     assert {row["evidence"] for row in rows_of(means(squares))} == {"proved"}
 
 

@@ -177,7 +177,7 @@ def test_some_of_the_rows_are_computed_again(mine, tmp_path):
     again = {"store": tmp_path / "s", "recheck": 16}
     some = [verify.sweep(mine, over, **again, recheck_seed=3).rechecked for _ in range(2)]
     assert some[0] == some[1] and some[0].rows == 16 and some[0].seed == 3
-    # Without a given seed the rows are drawn by a new one, so that nobody knows beforehand which they are.
+    # Without a given seed, the rows are drawn with a new seed each time, so nobody knows them beforehand.
     assert len({verify.sweep(mine, over, **again).rechecked.seed for _ in range(3)}) == 3
     assert verify.sweep(mine, over, store=tmp_path / "s").rechecked is None
 
@@ -353,7 +353,7 @@ def test_a_store_of_an_earlier_version_gets_blocks(mine, tmp_path):
 
 
 def test_a_block_that_decides_too_much_is_completed_by_exact_rows(mine, cli, tmp_path):
-    # e^x < 99 holds at 9/2 and fails at 19/4. The forged block has the rows of two other instances, where it holds.
+    # e^x < 99 holds at 9/2 and fails at 19/4. The forged block has the rows of two other instances, at which it holds.
     path, other = tmp_path / "s", tmp_path / "other"
     verify.sweep(mine, {"x": "1/2:4:8"}, store=other)
     header, data = block_of(other)
@@ -404,7 +404,7 @@ def test_a_drawn_row_that_a_block_no_longer_has_is_kept_by_itself(mine, tmp_path
     path = tmp_path / "s"
     verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
     monkeypatch.setattr(Scans, "block", lambda *_: None)
-    # Now the exact check decides each row and certifies it, which is other evidence than before.
+    # Now the exact check decides and certifies each row, so the evidence is not the same as before.
     found = verify.sweep(mine, {"x": "1/2:4:8"}, store=path, recheck=3)
     assert (found.rechecked.rows, found.rechecked.differing, found.done) == (3, 3, 8)
     assert found.evidence == {"certified": 8}

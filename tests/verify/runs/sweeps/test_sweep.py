@@ -41,7 +41,7 @@ def mine(theorem_file):
 
 @pytest.fixture
 def computed(monkeypatch):
-    """The points that are computed."""
+    """The list of the points that are computed, and not served."""
     points, compute = [], Rows.compute
 
     def counted(self, some):
@@ -113,7 +113,7 @@ def test_a_block_is_served_to_the_same_grid(mine, tmp_path, monkeypatch):
     assert again.served == 16 and list(again.rows()) == list(first.rows()) and again.counts == first.counts
     for other in ({"seconds": 3}, {"seed": 1}, {"certify": True}):
         assert verify.sweep(mine, over, store=store, **other).served == 0
-    # With another size the parts are other blocks, which are not served; rows of the exact check are.
+    # With another size the parts are other blocks, which are not served; the rows of the exact check are served.
     monkeypatch.setattr("verify.runs.sweeps.blocks.SWEEP", replace(SWEEP, array=3))
     parted = verify.sweep(mine, over, store=store)
     assert parted.served == 3 and timeless(parted) == timeless(first)

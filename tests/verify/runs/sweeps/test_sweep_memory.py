@@ -1,5 +1,5 @@
-# ruff: noqa: T201 -- the figures are what is asked of an audit
-"""A sweep of 10⁵ cheap instances needs no more memory than one of 10⁴: no list of rows is kept, nor for files."""
+# ruff: noqa: T201 -- an audit prints its figures
+"""A sweep of 10⁵ cheap instances needs no more memory than one of 10⁴: no list of rows is kept, not even for files."""
 
 import json
 import subprocess

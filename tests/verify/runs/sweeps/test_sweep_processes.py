@@ -123,7 +123,7 @@ def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
 
 
 def killing(trace):
-    """Return a list, and a listener that kills the last worker after four instances, and adds it to the list."""
+    """Return a list, and a listener that kills the last worker after four instances, and lists its process id."""
     killed = []
 
     def tell(done, total):
@@ -244,7 +244,7 @@ def test_without_a_scheduler_the_line_is_said_at_once(slow):
     path, _ = slow(0.0)
     started = time.monotonic()
     sweep_without_a_scheduler(path)
-    # On an idle machine it takes 1 s.
+    # On an idle machine the command takes 1 s.
     assert time.monotonic() - started < 3
 
 

@@ -38,7 +38,7 @@ def test_a_search_that_is_over_says_what_it_tried_and_what_stays_open():
     assert row["reasons"]["work_limit"] == PROVE.work >= row["reasons"]["work"] > 0
     assert row["reasons"]["open_parts"] == reasons.record.open_parts()
     assert (result.to_json()["stopped"], result.exit_code) == (result.stopped, 3)
-    # The reasons depend only on the work: a new search gives the same.
+    # The reasons depend only on the work: a new search gives the same reasons.
     deduction_proof.cache_clear()
     assert list(verify.prove(FALSE, seconds=60).reasons["claim"].lines()) == list(reasons.lines())
 
@@ -78,7 +78,7 @@ def test_obstacles_are_said_with_the_facts_that_would_help():
         ("4*x**2 <= 9", "-3/2 <= x <= 3/2"),
         ("x**3 > 8", "2 < x"),
         ("x**4 + 1 > x**4 + x", None),
-        # Not between rational bounds, or not between two bounds.
+        # Irrational ends, two intervals, one point, a linear relation, an equation, two symbols, an exponential.
         ("x**2 <= 2", None),
         ("x**2 >= 1", None),
         ("x**2 <= 0", None),

@@ -55,7 +55,7 @@ def test_evaluations_in_words_have_their_part_of_the_time(clock):
 
 @pytest.mark.parametrize("drop", [True, False])
 def test_beyond_the_hypotheses_nothing_is_evaluated(drop):
-    # The code of an evaluation may suppose the hypotheses.
+    # The code of an evaluation may assume the hypotheses.
     of = said()
     low = Hypothesis("low", w <= 3)
     if drop:

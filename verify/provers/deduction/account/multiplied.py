@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""A deduction whose multipliers are given: the margin is Σ multiplier · slack plus a rest, which is searched for."""
+"""A deduction with given multipliers: margin = Σ multiplier · slack + rest; a search proves the signs not yet seen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "0"}
 
 @dataclass(frozen=True)
 class _Term:
-    """A multiplier and the slack that it multiplies, with the relation's name, and its place as a fact.
+    """A multiplier, the slack that it multiplies, the relation's name, and the relation's place as a fact.
 
     The place is None for a relation that is shown first.
     """
@@ -107,7 +107,7 @@ class _Reader:
         return {symbol.name: symbol for symbol in sorted(self.statement.symbols(), key=lambda s: s.name)}
 
     def _expression(self, what: str, value: Any) -> sp.Expr:
-        """Return a given value as an expression in the statement's symbols, with definitions put in."""
+        """Return a given value as an expression in the statement's symbols, with the definitions substituted."""
         try:
             if isinstance(value, str):
                 read = expression(Part(value, value, 1), self._symbols)
@@ -188,7 +188,7 @@ class _Combined:
         return self._with(scope, lemmas, goal, proof)
 
     def _with(self, scope: Scope, lemmas: list[tuple[Goal, Tree]], goal: Goal, proof: Tree) -> Scope:
-        """Return the scope with a lemma as a fact; its number is skipped if the search cannot use it."""
+        """Return the scope with a lemma as a fact; if the search cannot use the lemma, its number is skipped."""
         lemmas.append((goal, proof))
         try:
             self.search.atoms.prepare(goal.expression)

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportAttributeAccessIssue=false
-"""The record of a search for a deduction: the ways it went, its programs, and the goals that it left open."""
+"""The record of a search for a deduction: the ways that were tried, the programs, and the goals left open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -14,17 +14,17 @@ from verify.provers.deduction.facts import Goal, Tree
 
 End: TypeAlias = Literal["proved", "tried", "work", "seconds", "refused"]
 _OPEN_PARTS = 3
-"""Most open parts of a goal that are reported, those of the first ways."""
+"""The largest number of open parts that are reported; the parts of the first ways come first."""
 _LONG = 160
-"""Most characters of a goal that are reported."""
+"""The largest number of characters of a goal in a report."""
 _MOST_TREES = 1000
-"""Number of the last records in which the result of each goal is kept."""
+"""The number of latest records that keep the result of each goal."""
 _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
 
 
 @dataclass
 class Part:
-    """A goal, or a way to prove it, with the ways, or goals, that it led to.
+    """A goal with the ways that were tried, or a way with the goals that it led to.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class Part:
     goal
         The goal to be shown.
     given
-        The facts that are known at this place of the search, and not at the one before.
+        The facts that are known at this place of the search but not at the place before.
     shown
         Whether a proof was found.
     parts
-        The parts that it led to, in order.
+        The ways tried for the goal, or the goals of the way, in order.
     """
 
     way: str
@@ -54,26 +54,26 @@ class Part:
 
 @dataclass
 class Record:
-    """The record of one search; filled while it goes on.
+    """The record of one search, filled while the search runs.
 
     Parameters
     ----------
     limit, left
         The work that the search may take, and the work that is left.
     ended
-        The cause of its end: a proof, nothing left to try, no work or no time left; or "refused" before it began.
+        Why the search ended: a proof, nothing left to try, no work left or no time left; "refused" if it never began.
     refused
-        The reason why the search was refused, "" if it was not.
+        The reason why the search was refused; "" if the search began.
     ways
         Number of times that each way was tried.
     linear, columns, squares
         The number of linear programs, the most columns of one, and the number of semidefinite programs.
     unused
-        The relations that are not used, because they are not seen to have values.
+        The relations that are not used because they are not seen to have values.
     left_out
-        The relations that are left out, because they are too long by themselves or together.
+        The relations that are left out because they are too long, alone or together.
     without_value
-        Expressions that need a sign for the claim to have a value, and the sign that is needed, but not seen.
+        The expressions without a known sign that the claim needs to have a value, each with the sign it needs.
     unsigned
         The names of the claim's symbols whose sign is not known.
     fails_at
@@ -123,17 +123,17 @@ class Record:
         self.linear, self.columns = self.linear + 1, max(self.columns, columns)
 
     def needs(self, of: Any, need: str) -> None:
-        """Note that an expression is not seen to have the sign without which the claim itself has no value."""
+        """Note that an expression is not seen to have the sign that the claim needs to have a value."""
         if len(self._place) == 1 and (said := (_short(text_of(of)), need)) not in self.without_value:
             self.without_value.append(said)
 
     def against(self, goal: Goal, point: Mapping[Any, float]) -> None:
-        """Note a point in float64 at which the claim itself seems to fail: no proof of it is looked for then."""
+        """Note a point in float64 at which the claim seems to fail; then no proof of the claim is searched for."""
         if self.root is not None and goal == self.root.goal and len(self._place) == 1:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
-        """Return the tree of `find`, and note the way, or the goal, as a part of the part that is being tried."""
+        """Return the result of `find`, and note the way or the goal as a part of the current part."""
         above, known = self._place[-1] if self._place else (None, scope.count)
         added = (f for f in scope.facts if f.place >= known and f.expression is not None)
         part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))
@@ -150,7 +150,7 @@ class Record:
         return tree
 
     def open_parts(self) -> list[str]:
-        """Return the goals that the claim's own ways left open after they had shown others, each with its way."""
+        """Return the open goals of the claim's ways that had shown other goals before, each with its way."""
         return [] if self.root is None else list(dict.fromkeys(_nearest(self.root)))[:_OPEN_PARTS]
 
 
@@ -174,7 +174,7 @@ def _short(text: str) -> str:
 def told(way: str) -> Callable[[Callable[..., Tree | None]], Callable[..., Tree | None]]:
     """Return a decorator for methods of a search that take a scope and a goal.
 
-    It notes each call as a try of the way `way` or, if that is "", of the goal itself.
+    The decorated method notes each call as a try of the way `way`, or of the goal itself if `way` is "".
     """
 
     def noting(method: Callable[..., Tree | None]) -> Callable[..., Tree | None]:
@@ -192,9 +192,9 @@ _RECORDS: dict[Any, Record] = {}
 
 
 def new_record(key: Any, work: int) -> Record:
-    """Return the record of a search that begins; `record_of` finds it by its key. It is kept for good, as proofs are.
+    """Return a new record of a search. The record is never deleted; `record_of` finds it by its key.
 
-    Only the last records keep the results of their goals.
+    Only the latest records keep the results of their goals.
     """
     _RECORDS[key] = Record(work, work)
     if len(_RECORDS) > _MOST_TREES:

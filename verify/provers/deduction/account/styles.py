@@ -1,4 +1,4 @@
-"""Lines of a proof as text and in LaTeX: each expression in a line is marked, and has both forms."""
+"""Lines of a proof as text and in LaTeX: each expression in a line is marked and holds both forms."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ _RAISED, _LOWERED = "\u00b2\u00b3\u00b9\u1d2c-\u1d61\u2070-\u207f", "\u1d62-\u1d
 _SIGNS = (
     r"\\^~\u00ac\u00b1\u00b7\u00bc-\u00be\u00d7\u00f7\u0370-\u03ff\u2016\u2032-\u2037\u2100-\u2bff\U0001d400-\U0001d7ff"
 )
-"""Characters that are set in maths only, where words are not: Greek letters, relations, arrows."""
+"""Characters that are set in math mode, unlike words: Greek letters, relations, arrows."""
 _INDEXED = r"\b[A-Za-z]_(?:[A-Za-z]|\d+)\b"
 _PART = re.compile(
     rf"\*\*(?P<power>\w+|\([^()]*\))|(?P<operator>>=|<=|[*<>=+\-()])|(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -26,7 +26,7 @@ _ESCAPED = {character: f"\\{character}" for character in "{}$&#_%"}
 
 
 def marked(expression: Any) -> str:
-    """Return an expression, marked, for a line that is not yet written as text or in LaTeX."""
+    """Return an expression in both forms, marked for a line that `plain` or `formula` will write."""
     return f"\x02{text_of(expression)}\x1f{latex_of(expression)}\x03"
 
 
@@ -36,7 +36,7 @@ def plain(line: str) -> str:
 
 
 def formula(line: str) -> str:
-    """Return a line in LaTeX for math mode; its words are text there."""
+    """Return a line in LaTeX for math mode, with its words set as text."""
     parts, end = [r"\quad " * ((len(line) - len(line.lstrip())) // 2)], len(line) - len(line.lstrip())
     for found in _MARKED.finditer(line, end):
         parts += [_outside(line[end : found.start()]), found[2]]
@@ -50,7 +50,7 @@ def _outside(text: str) -> str:
 
 
 def _part(kind: str, part: str, found: re.Match[str]) -> str:
-    """Return a part of one kind, the name of a group of _PART, in LaTeX."""
+    """Return a part of a line in LaTeX; `kind` is the name of the group of _PART that matched."""
     if kind == "power":
         return f"^{{{_outside(found['power'].strip('()'))}}}"
     if kind in ("raised", "lowered"):
@@ -62,7 +62,7 @@ def _part(kind: str, part: str, found: re.Match[str]) -> str:
         return f"{digits}\\cdot 10^{{{exponent}}}" if exponent else digits
     if kind == "words":
         return "".join(map(_written, _WORD.split(part))) if part.strip() else ""
-    # A space ends the command by which a letter that is not in ASCII may be replaced.
+    # A letter outside ASCII may later be replaced by a command: the space ends this command.
     return _WRITTEN.get(part, part if part.isascii() else f"{part} ")
 
 

@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Facts that bound a choice of two values, and so both values: |u| ≤ v bounds u and −u.
 
-They bound an absolute value or a maximum from above, or a minimum from below.
+Such facts bound an absolute value or a maximum from above, or a minimum from below.
 """
 
 from abc import ABC
@@ -43,7 +43,7 @@ class Choices(Radicals, ABC):
     def deciding(self, scope: Scope) -> tuple[sp.Expr, bool] | None:
         """Return the expression that decides a fact's choice, and whether the sign 0 is a case of its own.
 
-        None if no fact has a choice. A fact whose ends are seen counts as one without a choice.
+        Return None if no fact has a choice. A fact whose ends are seen counts as a fact without a choice.
         """
         for fact in scope.facts:
             of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)
@@ -55,7 +55,7 @@ class Choices(Radicals, ABC):
         return all(self._is_seen(scope, end, "positive" if fact.relation == "Gt" else "nonnegative") for end in ends)
 
     def _end(self, scope: Scope, goal: Goal, difference: sp.Expr) -> Tree | None:
-        """Return a proof of an end by the cases of the sign of the difference of both ends."""
+        """Return a proof of an end by two cases: the sign of the difference of both ends."""
         of = sp.factor_terms(difference).as_coeff_Mul()[1]
         cases = [self._case(scope, turned, relation) for turned, relation in ((of, "Ge"), (-of, "Gt"))]
         above, below = (case and case.sum(goal, 0) for case in cases)

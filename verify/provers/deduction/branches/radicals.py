@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs about roots: roots are in the order of their arguments, and a square root is compared by its square."""
+"""Proofs about roots: a root increases with its argument, and a square root is compared by its square."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Radicals(Segments, ABC):
     """Proofs about roots."""
 
     def by_roots(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal with roots; None without roots, and if none is found."""
+        """Return a proof of a goal with roots; None if the goal has no roots or no proof is found."""
         parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
         roots = [] if parts is None else self._roots(parts[0])
         if parts is None or not roots:
@@ -42,7 +42,7 @@ class Radicals(Segments, ABC):
         return tree if parts[1] == 1 or not tree or not then else lemma_of(above.expression, goal.relation, tree, then)
 
     def _roots(self, polynomial: sp.Expr) -> list[sp.Symbol]:
-        """Return the roots in a polynomial, those of the longest expressions first."""
+        """Return the roots in a polynomial, the roots of the longest expressions first."""
         roots = [s for s in polynomial.free_symbols if self.atoms.keys.get(s, ("",))[0] == "root"]
         return sorted(roots, key=lambda s: (-self.atoms.meaning[s].count_ops(), str(self.atoms.meaning[s])))
 
@@ -68,10 +68,10 @@ class Radicals(Segments, ABC):
         return tree
 
     def _order(self, large: sp.Symbol, difference: sp.Expr, order: int, f: int) -> Tree:
-        """Return a proof that the root r is at least the root of an argument that is smaller by `difference`.
+        """Return a proof that a root r of order n is at least the nth root s of r^n − `difference`.
 
-        Otherwise that root is r + f, for the fact f > 0. Then (r + f)^n − r^n is Σ C(n, k) f^k r^(n − k) over k ≥ 1,
-        which is positive, but it is also −`difference` ≤ 0.
+        Otherwise s = r + f with the fact f > 0. Then s^n − r^n = Σ C(n, k) f^k r^(n − k) over k ≥ 1 is positive. But
+        s^n − r^n = −`difference` ≤ 0.
         """
         powers = [sp.binomial(order, k) * self.atoms.back(large) ** (order - k) for k in range(1, order + 1)]
         terms: list[Any] = [[data_of(power), [f] * (k + 1), None] for k, power in enumerate(powers)]
@@ -81,7 +81,7 @@ class Radicals(Segments, ABC):
     def _squared(self, scope: Scope, goal: Goal, above: sp.Expr, root: sp.Symbol, depth: int) -> Tree | None:
         """Return a proof of A √b + B ≥ 0 by A² b ≥ B² for A ≥ 0, and by B ≥ 0 and B² ≥ A² b for A ≤ 0.
 
-        If it fails, f = −A √b − B is > 0. Then f² + 2 A √b f + A² b − B² = 0, and f² + 2 B f + B² − A² b = 0.
+        If the goal fails, f = −A √b − B is > 0. But f² + 2 A √b f + A² b − B² = 0, and f² + 2 B f + B² − A² b = 0.
         """
         factor, rest = sp.Poly(above, root).nth(1), sp.Poly(above, root).nth(0)
         base = self.atoms.keys[root][1]
@@ -115,6 +115,6 @@ class Radicals(Segments, ABC):
 
 
 def lemma_of(expression: sp.Expr, relation: Relation, proof: Tree, then: Tree) -> Tree:
-    """Return a proof in which the sign of an expression is a fact, with a proof."""
+    """Return a proof that shows the sign of an expression as a lemma, and goes on with `then`."""
     stated = (sp.Gt if relation == "Gt" else sp.Ge)(expression, 0, evaluate=False)
     return {"rule": "lemma", "relation": data_of(stated), "proof": proof, "then": then}

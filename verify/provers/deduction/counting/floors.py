@@ -2,9 +2,9 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Goals about floors: bounds of integers are rounded to integers, and cases of fractional parts are distinguished.
+"""Goals about floors, proved by rounding bounds of integers to integers, and by cases of fractional parts.
 
-Bounds of the integers in a goal are guessed from points that are drawn, and then proved.
+Bounds of the integers in a goal are guessed from random points, and then proved.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +22,13 @@ from verify.provers.deduction.scope import Scope
 
 _MOST_FLOORS, _MOST_FORMS, _DEPTH = 6, 20, 3
 _POINTS, _WIDEST, _ROUNDING = 120, 3, 1e-9
-"""Most points that are used; largest range of a form, and largest bound, that is guessed; bound on rounding errors."""
+"""The largest number of points; the largest guessed range or bound of a form; the bound on rounding errors."""
 _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 
 @dataclass(frozen=True)
 class _Form:
-    """An integer that is a sum of floors and integers; `inside`, if given, is an expression whose floor it is."""
+    """An integer form: a sum of floors and integers; `inside`, if given, is an expression whose floor is the form."""
 
     expression: sp.Expr
     inside: sp.Expr | None = None
@@ -57,7 +57,7 @@ class Floors(Instances):
     def _by_forms(
         self, scope: Scope, goal: Goal, floors: Sequence[sp.Expr], forms: Sequence[_Form], depth: int
     ) -> Tree | None:
-        """Return a proof with bounds of some forms and, if these are not enough, by cases of a form's value."""
+        """Return a proof with bounds of some forms; if the bounds are not enough, by cases of a form's value."""
         points = self._points(scope, [*floors, *(f.expression for f in forms)])
         ranges = [_range(form.expression, points) for form in forms]
         tree = self._rounded(scope, goal, floors, forms, ranges)
@@ -85,7 +85,7 @@ class Floors(Instances):
         forms: Sequence[_Form],
         ranges: Sequence[tuple[int, int] | None],
     ) -> Tree | None:
-        """Return a proof by known facts of floors, and by bounds of forms that are rounded to integers."""
+        """Return a proof by known facts of floors, and by bounds of forms, rounded to integers."""
         inner, wraps = scope, list[Tree]()
         for floor in floors:
             for name in ("floor_above", "floor_below"):
@@ -108,7 +108,7 @@ class Floors(Instances):
         return tree and _wrapped(tree, wraps, scope.count)
 
     def _rounded_down(self, scope: Scope, few: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of a goal by a sum, rounded to an integer if needed; for an equation, of two inequalities."""
+        """Return a proof of a goal by a sum, rounded to an integer if needed; an equation is two inequalities."""
         if goal.relation == "Eq":
             above = self._rounded_down(scope, few, Goal(goal.expression, "Ge"))
             below = above and self._rounded_down(scope, few, Goal(-goal.expression, "Ge"))
@@ -125,7 +125,7 @@ class Floors(Instances):
         return tree and {"rule": "whole", "then": tree}
 
     def _holds_at_points(self, scope: Scope, goal: Goal) -> bool:
-        """Whether a goal holds at all points, with short fractions as coordinates, that are drawn."""
+        """Whether a goal holds at all random points; their coordinates are short fractions."""
         values = [float(point[goal.expression]) for point in self._points(scope, [goal.expression])]
         return all(v > -_ROUNDING and (goal.relation != "Eq" or v < _ROUNDING) for v in values)
 
@@ -162,7 +162,7 @@ class Floors(Instances):
 
 
 def _wrapped(tree: Tree, wraps: Sequence[Tree], count: int) -> Tree:
-    """Return a proof after the facts and lemmas in `wraps` that it uses; the place of the first wrap is `count`."""
+    """Return a proof preceded by those wraps (facts and lemmas) that it uses; the first wrap's place is `count`."""
     needed = places_in(tree)
     if _has_factors(tree):
         # A lemma that a floor is at least 0 may show the sign of a factor.
@@ -191,7 +191,7 @@ def _has_factors(tree: Tree) -> bool:
 
 
 def _numbered(tree: Tree, new: Mapping[int, int], count: int, shift: int) -> Tree:
-    """Return a proof with other places of facts: those in `new` below `count`, and shifted ones from `count` on."""
+    """Return a proof with new places of facts: as in `new` below `count`, shifted by `shift` from `count` on."""
     inner = {key: _numbered(part, new, count, shift) if isinstance(part, dict) else part for key, part in tree.items()}
     if "terms" in tree:
         places = [[new.get(p, p) if p < count else p + shift for p in used] for _, used, _ in tree["terms"]]
@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield expressions that seem to be ≥ 0: expression − low if |low| is small, high − expression if the range is."""
+    """Yield expressions that seem ≥ 0: expression − low if |low| is small, high − expression if high − low is small."""
     if ends is None:
         return
     low, high = ends
@@ -221,7 +221,7 @@ def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr
 
 
 def _linear(expression: sp.Expr) -> Mapping[sp.Expr, Fraction] | None:
-    """Return the coefficients of symbols and floors in an expression, and that of 1; None if it is not linear."""
+    """Return the coefficients of symbols, floors and 1 in an expression; None if the expression is not linear."""
     shares: dict[sp.Expr, Fraction] = {}
     for term in sp.Add.make_args(sp.expand(expression)):
         share, part = term.as_coeff_Mul()
@@ -232,7 +232,7 @@ def _linear(expression: sp.Expr) -> Mapping[sp.Expr, Fraction] | None:
 
 
 def _bases(linear: Sequence[Mapping[sp.Expr, Fraction]]) -> dict[sp.Expr, sp.Expr]:
-    """Return ⌊y/d⌋ for each part y, d the common denominator of its coefficients; y itself if an integer and d = 1."""
+    """Return ⌊y/d⌋ for each part y, for the common denominator d of its coefficients; y for an integer y with d = 1."""
     below: dict[sp.Expr, int] = {}
     for shares in linear:
         for part, share in shares.items():

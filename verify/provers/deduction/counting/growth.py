@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs by instances of known facts of growth: facts about powers, exponentials and logarithms."""
+"""Proofs by instances of known facts about powers, exponentials and logarithms."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ Instance: TypeAlias = tuple[str, tuple[sp.Expr, ...]]
 
 
 class Growth(Segments, ABC):
-    """Sums by instances of known facts on growth."""
+    """Proofs by sums with instances of known facts about growth."""
 
     def by_growth(self, scope: Scope, goal: Goal, *before: sp.Expr, levels: Sequence[int] = (0, 1)) -> Tree | None:
-        """Return a proof by instances for the functions in a goal and in an induction hypothesis, `before`."""
+        """Return a proof by facts about the functions in a goal and in an induction hypothesis, `before`."""
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
             groups = [list(group) for group in self._groups(scope, goal.expression, before)] if parts else []
@@ -38,7 +38,7 @@ class Growth(Segments, ABC):
         return None
 
     def _scaled(self, scope: Scope, group: Sequence[Instance]) -> list[sp.Expr]:
-        """Return 1 and the exponentials in the denominators of instances: the goal is tried times each of these."""
+        """Return the factors tried on the goal in turn: 1, and each exponential in a denominator of an instance."""
         facts = [self._instance(scope, name, list(of)) for name, of in group]
         inside = set().union(*(fact.facts[-1].below.free_symbols for fact in facts if fact))
         scales = [symbol for symbol in sorted(inside, key=str) if self.atoms.keys.get(symbol, ("",))[0] == "exp"]
@@ -47,7 +47,7 @@ class Growth(Segments, ABC):
     def _by_numerator(
         self, scope: Scope, goal: Goal, parts: Sequence[sp.Expr], group: Sequence[Instance], level: int
     ) -> Tree | None:
-        """Return a proof by some instances; factors of the numerator that are seen to be positive are left out."""
+        """Return a proof by some instances, without those factors of the numerator that are seen to be positive."""
         _, factors = sp.factor_list(parts[0])  # pyright: ignore[reportAssignmentType]
         positive = sp.Mul(*(f**power for f, power in factors if scope.shown(f, strict=True)))
         for scale in self._scaled(scope, group) if level else (sp.Integer(1),):
@@ -65,7 +65,7 @@ class Growth(Segments, ABC):
         return None
 
     def _by_instances(self, scope: Scope, goal: Goal, group: Sequence[Instance], level: int) -> Tree | None:
-        """Return a proof by a sum with instances of a group; it states only the instances that it uses."""
+        """Return a proof by a sum with instances of a group; the proof states only the instances that it uses."""
         inner, used = scope, dict[int, Instance]()
         for name, of in group:
             new = self._instance(inner, name, list(of))
@@ -102,7 +102,7 @@ class Growth(Segments, ABC):
 
     @staticmethod
     def _of_tangents(after: sp.Expr, before: Sequence[sp.Expr], kind: type[sp.Expr], name: str) -> Iterator[Instance]:
-        """Yield tangents between arguments in the goal and in the hypothesis or, if that has none, within the goal."""
+        """Yield tangents between arguments in the goal and the hypothesis; within the goal if the latter has none."""
         later, earlier = (_arguments(e, kind)[: SEARCH.pairs] for e in (after, sp.Tuple(*before)))
         for u in later:
             for v in earlier or later:
@@ -111,7 +111,7 @@ class Growth(Segments, ABC):
                     yield name, (v, u)
 
     def _of_base(self, scope: Scope, base: sp.Expr, n: sp.Expr, *, has_exp: bool) -> Iterator[Instance]:
-        """Yield facts about powers of a base that is at most 1."""
+        """Yield facts about powers of a base ≤ 1."""
         if self._is_seen(scope, 1 - base, "nonnegative") and has_exp:
             yield "exp", (base - 1,)
             yield "rises", (sp.exp(base - 1), base, n)

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Inductions over an integer that is an exponent or a count, between two ends or from its least value on."""
+"""Inductions over an integer that is an exponent or a count, between two ends or from the integer's least value."""
 
 from abc import ABC
 from collections.abc import Callable, Iterator
@@ -31,14 +31,14 @@ class Inductions(Invariants, Telescoping, ABC):
 
     @told("induction")
     def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:
-        """Return a proof by induction over an integer that is an exponent or a count; `alone`: without invariants."""
+        """Return a proof by induction over an exponent or a count; if `alone`, without invariants."""
         powers = {s for p in goal.expression.atoms(sp.Pow, sp.exp) for s in p.exp.free_symbols}
         counted = goal.expression.atoms(*SERIES, Iterate, sp.factorial, sp.binomial)
         exponents = {s for part in counted for s in _ends(part).free_symbols} | powers
         integers = (n for n in sorted(exponents, key=lambda s: s.name) if n.is_integer)
         bounded = [n for n in integers if bound_of(self.parameters.get(n.name), zero=True) is not None]
         tries = [(n, ends) for n in bounded for ends in self._ranges(scope, n)]
-        # With several integers, the quick proof by the factor of a factorial is tried for all of them first.
+        # With several integers, the quick proof by the ratio of factorials is tried for all integers first.
         factorials = goal.expression.has(sp.factorial, sp.binomial)
         for by_ratio, (n, ends) in product((True, False) if factorials else (False,), tries):
             step = self._step_by_ratio if by_ratio else partial(self._step_of_induction, alone=alone)
@@ -48,7 +48,7 @@ class Inductions(Invariants, Telescoping, ABC):
         return None
 
     def _ranges(self, scope: Scope, n: sp.Symbol) -> Iterator[tuple[sp.Expr | None, sp.Expr | None]]:
-        """Yield starts and ends of possible inductions: bounds in facts, if any, then None, None as in `_induction`."""
+        """Yield starts and ends of inductions: bounds from facts, if any, then (None, None); see `_induction`."""
         ends: dict[int, sp.Expr] = {}
         bounds = [f.expression for f in scope.facts if f.expression is not None and f.relation != "Eq"]
         for bound, side in product(bounds, (1, -1)):
@@ -68,7 +68,7 @@ class Inductions(Invariants, Telescoping, ABC):
         depth: int,
         proved: Step,
     ) -> Tree | None:
-        """Return a proof by induction over an integer; a start None is its least value, an end None is no end."""
+        """Return a proof by induction over n, from the start (None: n's least value) to the end (None: no end)."""
         least, end = sp.Integer(self._least(n)) if ends[0] is None else ends[0], ends[1]
         others = scope.without(n)
         at_first = self._unfolded(goal.expression.subs(n, least))
@@ -97,7 +97,7 @@ class Inductions(Invariants, Telescoping, ABC):
         }
 
     def _step_by_ratio(self, scope: Scope, before: Goal, after: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof of an induction's step by telescoping, or by the factor by which a fact grows."""
+        """Return a proof of an induction's step by telescoping, or by the ratio of a fact's successive values."""
         return self._by_telescoping(scope, before, n) or self.by_ratio(scope, after)
 
     def _step_of_induction(self, scope: Scope, before: Goal, after: Goal, n: sp.Symbol, *, alone: bool) -> Tree | None:
@@ -111,7 +111,7 @@ class Inductions(Invariants, Telescoping, ABC):
         )
 
     def _unfolded(self, expression: sp.Expr) -> sp.Expr | None:
-        """Return an expression with states after L + c steps in terms of those after L; None for another count."""
+        """Return an expression with its states after L + c steps in terms of the states after L steps, or None."""
         for state in sorted(expression.atoms(Iterate), key=sp.default_sort_key):
             place, count, bound, start, step = state.args
             try:

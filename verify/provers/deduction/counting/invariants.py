@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""The search for relations of a recursion's states that are shown together by induction on the number of steps."""
+"""The search for relations of a recursion's states, shown together by induction on the number of steps."""
 
 import math
 from abc import ABC
@@ -52,7 +52,7 @@ class Recursion:
         return {Iterate(sp.Integer(i), *rest): symbol for i, symbol in enumerate(self.symbols)}
 
     def put(self, goal: Goal, count: sp.Expr, states: Sequence[sp.Expr]) -> Goal:
-        """Return a relation with a number of steps and states put in for the symbols."""
+        """Return a relation with the symbols replaced by a number of steps and by states."""
         values = dict(zip((self.count, *self.symbols), (count, *states), strict=True))
         return replace(goal, expression=goal.expression.xreplace(values))
 
@@ -61,7 +61,7 @@ class Invariants(Ratios, ABC):
     """Relations of a recursion's states that are proved together."""
 
     def by_invariants(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof that a relation of a recursion's states holds after any number of steps, None for none."""
+        """Return a proof that a relation of a recursion's states holds after any number of steps, or None."""
         recursion = self._recursion(scope, goal.expression)
         if recursion is None:
             return None
@@ -113,7 +113,7 @@ class Invariants(Ratios, ABC):
             return False
 
     def _guesses(self, scope: Scope, recursion: Recursion) -> Iterator[Goal]:
-        """Yield relations that may hold: signs, constant changes, facts about the start, orders of states and start."""
+        """Yield candidate relations: signs, constant changes, facts about the start, order of states and start."""
         symbols, start, stepped = recursion.symbols, recursion.start, recursion.stepped
         for symbol in symbols:
             yield Goal(symbol, "Gt")
@@ -132,14 +132,14 @@ class Invariants(Ratios, ABC):
                     yield Goal(symbol - other, "Ge")
 
     def _delayed(self, recursion: Recursion, goal: Goal) -> Iterator[Goal]:
-        """Yield the goal of one step earlier for a state that holds the earlier value of another state."""
+        """Yield the goal one step earlier, if one state is always the previous value of another state."""
         for symbol, after in zip(recursion.symbols, recursion.stepped, strict=True):
             if after in recursion.symbols and after != symbol and symbol not in goal.expression.free_symbols:
                 before = {recursion.count: recursion.count - 1, after: symbol}
                 yield replace(goal, expression=goal.expression.xreplace(before))
 
     def _reached(self, scope: Scope, recursion: Recursion, goal: Goal) -> list[Mapping[sp.Symbol, float]]:
-        """Return points: values of the parameters at which the facts hold, and states that are reached from there."""
+        """Return points: parameter values at which the facts hold, with the states reached from there."""
         facts = list(_known(scope))
         parts = [goal.expression, *recursion.start, *recursion.stepped, *(expression for expression, _ in facts)]
         inside = set().union(*(part.free_symbols for part in parts)) - {recursion.count, *recursion.symbols}
@@ -162,10 +162,10 @@ class Invariants(Ratios, ABC):
     def _together(
         self, scope: Scope, recursion: Recursion, firsts: Mapping[Goal, Tree], goal: Goal
     ) -> list[tuple[Goal, Tree, Tree]] | None:
-        """Return relations, among them the goal, with proofs at the start and of the step; None if none are found.
+        """Return relations, including the goal, each with proofs at the start and of the step; or None.
 
-        Relations with a proof at the start are left out if their step is not shown, or if they are neither signs nor
-        used by a step's proof.
+        A relation proved at the start is left out if its step is not shown, or if the relation is no sign and no
+        step's proof uses it.
         """
         left = list(firsts)
         while goal in left:
@@ -185,9 +185,9 @@ class Invariants(Ratios, ABC):
         return None
 
     def _steps(self, scope: Scope, recursion: Recursion, kept: Mapping[int, Goal], goal: Goal) -> dict[Goal, Tree]:
-        """Return proofs of the step for the goal and, if found, for signs and for the relations that these proofs use.
+        """Return proofs of the step for the goal, for signs if found, and for the relations that these proofs use.
 
-        The result is empty if there is none for the goal.
+        The result is empty if the goal's step has no proof.
         """
         waiting = [goal, *(g for g in kept.values() if g.expression.is_Symbol)]
         done, steps = set[Goal](), dict[Goal, Tree]()
@@ -249,7 +249,7 @@ def _value(expression: sp.Expr, point: Mapping[sp.Symbol, float]) -> float:
 
 
 def _run(recursion: Recursion, point: Mapping[sp.Symbol, float]) -> list[Mapping[sp.Symbol, float]]:
-    """Return the states that are reached from a point in some steps."""
+    """Return the states reached from a point in the first steps."""
     names, found = [recursion.count, *recursion.symbols], list[Mapping[sp.Symbol, float]]()
     states = [_value(part, point) for part in recursion.start]
     for n in range(SEARCH.steps):
@@ -260,7 +260,7 @@ def _run(recursion: Recursion, point: Mapping[sp.Symbol, float]) -> list[Mapping
 
 
 def _holds(goal: Goal, reached: Sequence[Mapping[sp.Symbol, float]]) -> bool:
-    """Whether a relation holds in all states reached in which it has a value; ≥ and = are tested up to rounding."""
+    """Whether a relation holds in all reached states in which it has a value; ≥ and = are tested up to rounding."""
     for now in reached:
         try:
             margin = _value(goal.expression, now)

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Steps of an induction in which a power, exponential or factorial grows by a factor; the rest is shown without it."""
+"""Induction steps that multiply a power, exponential or factorial by a factor; the rest is shown without it."""
 
 from abc import ABC
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from verify.provers.deduction.scope import Scope
 
 
 class Ratios(Growth, ABC):
-    """Proofs of a goal as a multiple of a fact and a rest, from which a power or a factorial drops out."""
+    """Proofs of a goal as a multiple of a fact plus a rest without the power or factorial."""
 
     def by_ratio(self, scope: Scope, after: Goal) -> Tree | None:
         """Return a proof of a goal as a multiple ≥ 0 of the last fact, plus a rest that is a lemma."""
@@ -58,7 +58,7 @@ class Ratios(Growth, ABC):
         return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
 
     def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof by a fact times a ratio, plus a rest; lemmas show the rest and, if not seen, the ratio ≥ 0."""
+        """Return a proof by a fact times a ratio, plus a rest; lemmas show the rest and, if not seen, ratio ≥ 0."""
         parts = scope.positive_fraction(*sp.fraction(rest))
         if parts is None:
             return None
@@ -66,7 +66,7 @@ class Ratios(Growth, ABC):
         number, factors = sp.factor_list(above * below)  # pyright: ignore[reportAssignmentType]
         odd = sp.Mul(number, *(f for f, power in factors if power % 2))
         root = self.atoms.back(sp.Mul(1 / below, *(f ** (power // 2) for f, power in factors)))
-        # Factors of the rest that are seen to be positive are left out of its lemma.
+        # The lemma leaves out those factors of the rest that are seen to be positive.
         positive = sp.Mul(*(f**k for f, k in sp.factor_list(parts[0])[1] if scope.shown(f, strict=True)))
         scale, left = self.atoms.back(odd), self.atoms.back(sp.expand(sp.cancel(parts[0] / positive)))
         goals = [(Goal(left, relation), 1)]

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Telescoping sums: closed forms by Gosper's method, steps from n to n + 1 by Wilf and Zeilberger's method."""
+"""Telescoping sums: closed forms by Gosper's method, induction steps by the method of Wilf and Zeilberger."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Telescoping(Values, ABC):
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None if none was found."""
+        """Return a proof of a goal; None if no proof was found."""
 
     def _by_telescoping(self, scope: Scope, before: Goal, n: sp.Symbol) -> Tree | None:
         """Return a proof of an equation at n + 1; the scope's last fact is the equation at n.
@@ -97,7 +97,7 @@ class Telescoping(Values, ABC):
         return self.atoms.back(quotient)
 
     def _primitive(self, core: sp.Expr, right: sp.Expr, k: sp.Symbol) -> sp.Expr | None:
-        """Return G = P · core with G(k + 1) − G(k) = core · right for a polynomial P in k; None if none was found."""
+        """Return G = P · core with G(k + 1) − G(k) = core · right for a polynomial P in k; None if no P was found."""
         along = self._quotient(core.subs(k, k + 1), core)
         symbols = sorted((along.free_symbols | right.free_symbols) - {k}, key=lambda s: s.name)
         field = sp.QQ.frac_field(k, *symbols)
@@ -142,7 +142,7 @@ def _telescope(total: sp.Expr, primitive: sp.Expr, summed: Sequence[tuple[sp.Exp
 
 
 def _polynomial(field: Any, along: Any, right: Any, degree: int) -> Sequence[sp.Expr] | None:
-    """Return the coefficients of a P with P(k + 1) · along − P(k) = right; None if there is none up to this degree.
+    """Return the coefficients of a P with P(k + 1) · along − P(k) = right; None if no P has at most this degree.
 
     The symbol k is the first of the field.
     """

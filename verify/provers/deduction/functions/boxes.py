@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs on a box: it is halved until the goal is positive in a ball on each part."""
+"""Proofs on a box, which is halved until ball arithmetic shows the goal to be positive on each part."""
 
 from abc import ABC
 from collections.abc import Mapping
@@ -27,15 +27,15 @@ Box: TypeAlias = Mapping[sp.Symbol, tuple[Fraction, Fraction]]
 
 
 class _TooManyError(Exception):
-    """More parts of a box are needed than are tried."""
+    """The allowed number of parts of a box is not enough."""
 
 
 class Boxes(Segments, ABC):
-    """Proofs of goals whose symbols are all between two numbers."""
+    """Proofs of goals in which every symbol is bounded by two numbers."""
 
     @told("boxes")
     def by_boxes(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof on a box, on parts of which the goal is positive in balls."""
+        """Return a proof on a box by cutting it into parts on which ball arithmetic shows the goal to be positive."""
         if goal.relation == "Eq" or goal.expression.atoms(*BINDERS):
             return None
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
@@ -51,7 +51,7 @@ class Boxes(Segments, ABC):
             return None
 
     def _ends(self, scope: Scope, symbol: sp.Symbol) -> tuple[Fraction, Fraction] | None:
-        """Return the least and the largest value of a symbol, by the facts about it alone; None if one is not known."""
+        """Return the bounds of a symbol from the facts about this symbol alone; None if a bound is not known."""
         bound = bound_of(self.parameters.get(symbol.name), zero=True)
         low, high = [] if bound is None else [bound[0]], list[sp.Rational]()
         for fact in scope.facts:
@@ -66,9 +66,9 @@ class Boxes(Segments, ABC):
         return tuple(Fraction(int(end.p), int(end.q)) for end in (max(low), min(high)))
 
     def _cuts(self, expression: sp.Expr, box: Box, left: list[int], depth: int) -> list[Any] | None:
-        """Return the cuts of a box, None for none; `left` is the number of boxes that may still be tried.
+        """Return the cuts of a box, or None; `left` holds the number of boxes that may still be tried.
 
-        Raises _TooManyError if these, or the halvings along one symbol, are not enough.
+        Raises _TooManyError if the boxes that are left, or the halvings along one symbol, are not enough.
         """
         self.work.spend(1)
         left[0] -= 1

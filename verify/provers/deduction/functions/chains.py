@@ -2,10 +2,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs by a chain of derivatives from one start; division by a positive factor before each one removes functions.
+"""Proofs by a chain of derivatives; before each derivative, division by a positive factor removes functions.
 
-If A log u + B is divided by A > 0, its derivative has no logarithm. The same division removes an arctangent, x, or a
-polynomial factor. A derivative that is negative at some test point is left out; the simplest of the others comes first.
+If A log u + B is divided by A > 0, the derivative of the quotient has no logarithm. Division removes an arctangent, the
+symbol itself, or a polynomial factor in the same way. A derivative that is negative at a test point is left out; of the
+others, the simplest comes first.
 """
 
 from abc import ABC
@@ -27,7 +28,7 @@ from verify.provers.deduction.segments import functions_in
 
 @dataclass
 class _Chain:
-    """A chain from a start, on one side; `left` is the number of slopes that may still be tried."""
+    """A chain from a start, on one side of it; `left` is the number of slopes that may still be tried."""
 
     start: sp.Expr
     side: str
@@ -37,7 +38,7 @@ class _Chain:
 
 @dataclass(frozen=True)
 class _Form:
-    """A goal's numerator as factor · value, in a frame in which the factor is seen to be positive."""
+    """A goal's numerator as factor · value; in the frame, the factor is seen to be positive."""
 
     value: sp.Expr
     factor: sp.Expr
@@ -48,13 +49,13 @@ class Chains(Lemmas, ABC):
     """Proofs by chains of slopes."""
 
     def _by_chain(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof by a chain of slopes in one of the symbols under functions."""
+        """Return a proof by a chain of slopes in a symbol that occurs in an argument of a function."""
         expression = goal.expression
         if scope.bound or goal.relation == "Eq" or expression.atoms(*BINDERS, sp.floor, sp.factorial, sp.binomial):
             return None
         inside = set[sp.Symbol]().union(*(f.free_symbols for f in functions_in(expression)))
         if inside == expression.free_symbols and len(inside) == 1 and _is_tiny_on_both_sides(expression, *inside):
-            # The function has zeros on both sides of 0, as an even one may: each side is proved by a chain of its own.
+            # The function has zeros on both sides of 0, like some even functions: each side has its own chain.
             (symbol,) = inside
             if all(side is None for _, side in self._sides(scope, symbol, [sp.Integer(0)])):
                 return self._from(scope, symbol, sp.Integer(0), None, lambda inner, _: self._by_chain(inner, goal))
@@ -73,7 +74,7 @@ class Chains(Lemmas, ABC):
         return first or self._descended(_Chain(start, side, points), scope, goal, symbol, CHAIN.depth)
 
     def _chain_starts(self, scope: Scope, goal: Goal, symbol: sp.Symbol) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield starts of a chain, zeros of the goal and of slopes first, and the side on which the symbol is."""
+        """Yield starts of a chain, zeros of the goal and of slopes first, each with the symbol's side of the start."""
         symbols = sorted(goal.expression.free_symbols, key=_name)
         starts = [s for s in symbols if s != symbol and self._vanishes(goal.expression.subs(symbol, s))]
         if len(symbols) == 1:
@@ -101,7 +102,7 @@ class Chains(Lemmas, ABC):
                 yield sp.log(value) * symbol / meaning.args[0]
 
     def _descended(self, chain: _Chain, scope: Scope, goal: Goal, symbol: sp.Symbol, depth: int) -> Tree | None:
-        """Return a proof of a goal at a point of a chain, by its factors, or by the next slope."""
+        """Return a proof of a goal at a point of a chain, by the goal's factors or by the next slope."""
         self.work.spend(20)
         try:
             self.atoms.prepare(goal.expression)
@@ -127,7 +128,7 @@ class Chains(Lemmas, ABC):
     def _form_of(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal, depth: int
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of the rest of a goal, and a proof of it: a short one, by concavity, or by the next slope."""
+        """Return a form of the rest of a goal, and a short proof of it, or one by concavity or by the next slope."""
         if depth < CHAIN.depth:
             value = self.atoms.back(left)
             if (proof := self.short(frame.scope, Goal(value, goal.relation))) is not None:
@@ -145,7 +146,7 @@ class Chains(Lemmas, ABC):
     def _by_ends(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of a goal that is concave between two ends, and a proof of it."""
+        """Return a form that is concave between two ends, and a proof of the form."""
         for divisor, quotient in self._divided(left, symbol).items():
             sign = chain.points.sign(divisor, symbol)
             value = sign * quotient
@@ -165,7 +166,7 @@ class Chains(Lemmas, ABC):
     def _onward(
         self, chain: _Chain, before: sp.Symbol, depth: int, scope: Scope, goal: Goal, point: sp.Symbol | None
     ) -> Tree | None:
-        """Prove a goal at the start of a chain, or the next slope, at a point whose bounds are added to the facts."""
+        """Prove the goal at a chain's start or, if a point is given, the next slope there, with the point's bounds."""
         if point is None:
             return self.prove(scope, goal, 1)
         frame = Frame(scope)
@@ -182,7 +183,7 @@ class Chains(Lemmas, ABC):
     def _without_factors(
         self, chain: _Chain, frame: Frame, above: sp.Expr, symbol: sp.Symbol
     ) -> tuple[Frame, sp.Expr, sp.Expr, sp.Expr]:
-        """Return a frame, and the rest, root and positive factor with which a polynomial is rest · root² · factor."""
+        """Return a frame, and rest, root and factor > 0 so that the polynomial is rest · root² · factor."""
         number, factors = sp.factor_list(above)  # pyright: ignore[reportAssignmentType]
         left, root, factor = sp.Integer(1), sp.Integer(1), sp.Integer(1)
         most = max((part.count_ops() for part, power in factors if power % 2), default=0)
@@ -192,7 +193,7 @@ class Chains(Lemmas, ABC):
                 continue
             value = self.atoms.back(part)
             sign = chain.points.sign(value, symbol)
-            # The sign of the most complicated factor is left to be proved.
+            # The sign of the most complicated factor is proved later.
             inner = self.with_sign(frame, sign * value) if sign and part.count_ops() < max(most, 1) else None
             if inner is None:
                 left *= part

@@ -18,7 +18,7 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import Segments
 
 _DIGITS = (2, 5)
-"""Numbers of digits, tried in turn, to which numbers are bounded: with few digits sums are simple."""
+"""The numbers of digits of rational bounds, tried in turn: with few digits the sums are simple."""
 _NUMBER: Tree = {"rule": "number", "bits": 128}
 
 
@@ -30,20 +30,20 @@ class Frame:
     steps: list[Tree] = field(default_factory=list)
 
     def around(self, tree: Tree) -> Tree:
-        """Return a proof with the facts shown before it."""
+        """Return a proof preceded by the steps that add the facts."""
         for step in reversed(self.steps):
             tree = {**step, "then": tree}
         return tree
 
     def with_lemma(self, expression: sp.Expr, relation: Relation, proof: Tree) -> "Frame | None":
-        """Return the frame with one more fact, which has a proof; None if its divisor's sign is not seen."""
+        """Return the frame with one more fact and its proof; None if the sign of the fact's divisor is not seen."""
         inner = self.scope.with_fact(expression, relation)
         step = {"rule": "lemma", "relation": stated(expression, relation), "proof": proof}
         return inner and Frame(inner, [*self.steps, step])
 
 
 def stated(expression: sp.Expr, relation: Relation) -> Any:
-    """Return the data of a relation to 0."""
+    """Return the data of the relation of an expression to 0."""
     kind = {"Gt": sp.Gt, "Ge": sp.Ge, "Eq": sp.Eq}[relation]
     return data_of(kind(expression, 0, evaluate=False))
 
@@ -54,7 +54,7 @@ def told(factor: sp.Expr, places: Sequence[int] = (), root: sp.Expr | None = Non
 
 
 def by_equation(scope: Scope, expression: sp.Expr) -> list[tuple[sp.Expr, list[int]]] | None:
-    """Return an expression as a multiple of a fact that is an equation, [] for 0; None if it is neither."""
+    """Return an expression as a multiple of an equation among the facts, [] for 0; None for any other expression."""
     if sp.simplify(expression) == 0:
         return []
     for fact in scope.facts:
@@ -75,7 +75,7 @@ class Lemmas(Segments, ABC):
 
     @abstractmethod
     def _by_value(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof for a number, by its value."""
+        """Return a proof of a goal that is a number, by the number's value."""
 
     @abstractmethod
     def _with_instances(
@@ -95,14 +95,14 @@ class Lemmas(Segments, ABC):
         return inner and Frame(inner, [*frame.steps, step])
 
     def with_sign(self, frame: Frame, expression: sp.Expr, relation: Relation = "Gt") -> Frame | None:
-        """Return a frame in which an expression is seen to be > 0, or ≥ 0; None if no short proof shows it."""
+        """Return a frame in which an expression is seen to be > 0, or ≥ 0; None if no short proof shows this."""
         if self._is_seen(frame.scope, expression, "positive" if relation == "Gt" else "nonnegative"):
             return frame
         proof = self.short(frame.scope, Goal(expression, relation))
         return proof and frame.with_lemma(expression, relation, proof)
 
     def with_value(self, frame: Frame, expression: sp.Expr) -> Frame | None:
-        """Return a frame in which it is seen that an expression has a value; None if no short proofs show it."""
+        """Return a frame in which an expression is seen to have a value; None if no short proofs show this."""
         found: Frame | None = frame
         for of, need in self._needs(expression):
             if found is None or self._is_seen(found.scope, of, need):
@@ -132,7 +132,7 @@ class Lemmas(Segments, ABC):
         return len(sp.Add.make_args(self.atoms.fraction(goal.expression)[0])) <= CHAIN.terms
 
     def _by_arc(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof that a sine or a cosine is > 0, or ≥ 0, because its argument is on an arc where that holds."""
+        """Return a proof that a sine or a cosine is > 0, or ≥ 0, on an arc that contains the argument."""
         number, part = goal.expression.as_coeff_Mul()
         if not isinstance(part, sp.sin | sp.cos) or number <= 0 or goal.relation == "Eq":
             return None
@@ -144,7 +144,7 @@ class Lemmas(Segments, ABC):
         return inner and inner.around(added(told(number, [inner.scope.count - 1])))
 
     def _by_constants(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof by a sum, with rational bounds of the goal's coefficients that are irrational numbers."""
+        """Return a proof by a sum, with rational bounds of the goal's irrational coefficients."""
         for digits in _DIGITS:
             frame = Frame(scope)
             for bound in self._bounds(goal.expression, digits):
@@ -156,7 +156,7 @@ class Lemmas(Segments, ABC):
         return None
 
     def _bounds(self, expression: sp.Expr, digits: int) -> Iterator[sp.Expr]:
-        """Yield the differences > 0 between an expression's irrational coefficients and rational numbers near them."""
+        """Yield the positive differences between an expression's irrational coefficients and rational bounds."""
         self.atoms.prepare(expression)
         above, _ = self.atoms.fraction(expression)
         others = [s for s in above.free_symbols if self.atoms.back(s).free_symbols]

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Points on a segment, at which signs are tested in floats before they are proved; the test proves nothing."""
+"""Points on a segment at which signs are tested in floats before a proof is tried; the test proves nothing."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +35,7 @@ _SIMPLE = [sp.Rational(turn * p, q) for p, q in ((1, 1), (1, 2), (2, 1), (1, 3),
 
 @dataclass(frozen=True)
 class Points:
-    """Points: each has values of `symbols`, and a start and an inner value of the symbol that runs on a segment."""
+    """Points, each with values of `symbols`, and with the start and an inner value of the symbol on the segment."""
 
     symbols: Sequence[sp.Symbol]
     inside: Sequence[tuple[Sequence[float], float, float]]
@@ -47,7 +47,7 @@ class Points:
         return signs.pop() if len(signs) == 1 else 0
 
     def may_hold(self, expression: sp.Expr, symbol: sp.Symbol, *, at_start: bool = False) -> bool:
-        """Whether an expression has values, and none of them is negative."""
+        """Whether an expression has a value at every point, and no value is negative beyond rounding."""
         values = self._values(expression, symbol, at_start=at_start)
         return bool(values) and all(v >= -CHAIN.rounding * size for v, size in values)
 
@@ -66,7 +66,7 @@ class Points:
 def points_of(
     scope: Scope, symbol: sp.Symbol, start: sp.Expr, parameters: Mapping[str, Parameter], random: Random
 ) -> Points | None:
-    """Return points on segments that end where the facts of a scope hold; None if too few are found."""
+    """Return points on segments whose ends satisfy the facts of a scope; None if too few points are found."""
     facts = [f.expression for f in scope.facts if f.expression is not None and not f.expression.atoms(*BINDERS)]
     symbols = sorted(set().union({symbol}, start.free_symbols, *(f.free_symbols for f in facts)), key=lambda s: s.name)
     others = [s for s in symbols if s != symbol]
@@ -104,7 +104,7 @@ def tiny_at(expression: sp.Expr, symbol: sp.Symbol) -> list[sp.Expr]:
 
 
 def _ends(symbol: sp.Symbol, facts: Sequence[sp.Expr], bound: Any) -> tuple[float | None, float | None]:
-    """Return the greatest lower and the least upper bound of a symbol among facts about it alone; None for none."""
+    """Return the greatest lower and the least upper bound of a symbol by facts about it alone; None for no bound."""
     low, high = ([float(bound[0])] if bound else [0.0] if symbol.is_nonnegative else []), list[float]()
     for fact in facts:
         slope = sp.diff(fact, symbol) if fact.free_symbols == {symbol} else sp.Integer(0)

@@ -2,10 +2,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs of sums of weighted logarithms by log u − log v ≥ 1 − v/u, for one v: relative entropies, the log-sum bound.
+"""Proofs about sums of weighted logarithms by log u − log v ≥ 1 − v/u with the same v in all terms.
 
-If Σ w_i log u_i has a further term −W log v with W = Σ w_i, then Σ w_i (log u_i − log v) ≥ Σ w_i (1 − v/u_i). So with
-+W log v, for 1/v. A term w_i x is w_i log e^x.
+Examples are relative entropies and the log-sum inequality. If Σ w_i log u_i has a further term −W log v with
+W = Σ w_i, then Σ w_i (log u_i − log v) ≥ Σ w_i (1 − v/u_i). For +W log v the same holds with 1/v in place of v. A
+term w_i x counts as w_i log e^x.
 """
 
 from abc import ABC
@@ -40,7 +41,7 @@ class Tangents(Lemmas, ABC):
     def _at(
         self, scope: Scope, goal: Goal, point: sp.Expr, logs: Logs, left: sp.Expr, terms: Sequence[Any]
     ) -> Tree | None:
-        """Return the proof by the tangents at a point, if the rest is a sum of facts; `terms` has multiples."""
+        """Return a proof by tangents at a point, with a rest that is a sum of facts; `terms` are added to the sum."""
         rest = Goal(sp.expand(sp.powsimp(sum(w * (1 - point / u) for w, u in logs) + left)), goal.relation)
         if not self._is_plausible(scope, rest):
             return None
@@ -53,7 +54,7 @@ class Tangents(Lemmas, ABC):
                 return None
             tangents.append(told(weight, [frame.scope.count - 1]))
         if frame and point.is_Pow and (frame := self.with_known(frame, "product", 1 / point, point)) is not None:
-            # The re-check may take log(1/v) and log v as two atoms.
+            # The re-check may treat log(1/v) and log v as different atoms.
             tangents.append(told(-sp.Add(*(weight for weight, _ in logs)), [frame.scope.count - 1]))
         if frame is None or (proof := frame.scope.sum(rest, 0)) is None:
             return None
@@ -79,9 +80,10 @@ def _weighted(expression: sp.Expr) -> tuple[dict[sp.Expr, sp.Expr], sp.Expr] | N
 def _points(
     scope: Scope, weights: dict[sp.Expr, sp.Expr], rest: sp.Expr
 ) -> Iterator[tuple[sp.Expr, Logs, sp.Expr, list[Any]]]:
-    """Yield points, each with the other logarithms, the rest, and a multiple of an equation among the facts.
+    """Yield points, each with the logarithms to bound, the rest, and a multiple of an equation among the facts.
 
-    A point is v or 1/v for a logarithm log v with the sum W of the other weights, or −W, perhaps by the equation; or 1.
+    For a logarithm log v and the sum W of the other weights, the point is v if the weight of log v is −W, and 1/v if
+    the weight is W; an equation may be needed to show this. The last point is 1.
     """
     for v, weight in weights.items():
         others = [(w, u) for u, w in weights.items() if u != v]
@@ -96,7 +98,7 @@ def _points(
 
 
 def _folded(logs: Logs, rest: sp.Expr) -> tuple[Logs, sp.Expr]:
-    """Return the logarithms, with terms w x of the rest in the one with the weight w, and the rest without these."""
+    """Return the logarithms and the rest, with each term w x of the rest moved into the logarithm of weight w."""
     inside = set[sp.Symbol]().union(*(w.free_symbols | u.free_symbols for w, u in logs))
     found, left = list(logs), sp.Add(sp.expand(rest))
     for symbol in sorted(rest.free_symbols - inside, key=lambda s: s.name):

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs of a goal by another form of it: logarithms, exponentials or roots of both sides; and by weighted means."""
+"""Proofs by logarithms, exponentials or roots of both sides of a goal, and by weighted means."""
 
 from abc import ABC
 from collections.abc import Callable, Sequence
@@ -25,10 +25,10 @@ class Transforms(Chains, ABC):
     """Proofs by other forms of a goal."""
 
     _inside = False
-    """Whether another form of a goal is being proved: no further form of that form is tried."""
+    """Whether the search is inside another form of a goal, so that no further form is tried."""
 
     def of_two_powers(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by another form of a goal with two terms, one of which has a curved power, or one to an n."""
+        """Return a proof by another form of a goal with two terms, if a factor is curved or has a symbolic exponent."""
         terms = sp.Add.make_args(goal.expression)
         factors = [factor for term in terms for factor in sp.Mul.make_args(term)]
         raised = any(f.is_Pow and f.base is not sp.E and f.exp.free_symbols for f in factors)
@@ -56,7 +56,7 @@ class Transforms(Chains, ABC):
             self._inside = False
 
     def _shown(self, frame: Frame, expression: sp.Expr, goal: Goal, depth: int) -> tuple[Frame, int] | None:
-        """Return a frame with the lemma that an expression has the goal's relation to 0, and its place."""
+        """Return a frame with the lemma that an expression has the goal's relation to 0, and the lemma's place."""
         new = Goal(expression, goal.relation)
         if not self._is_plausible(frame.scope, new):
             return None
@@ -65,7 +65,7 @@ class Transforms(Chains, ABC):
         return (inner, inner.scope.count - 1) if inner else None
 
     def _by_logarithm(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of A ≥ B > 0, one of them c e^u, by L = log A − log B ≥ 0: A ≥ B (1 + L)."""
+        """Return a proof of A ≥ B > 0, where A or B is c e^u, by L = log A − log B ≥ 0 and A ≥ B (1 + L)."""
         for term in sp.Add.make_args(goal.expression):
             curved = [f for f in sp.Mul.make_args(term) if _is_curved(f)]
             rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f not in curved))
@@ -113,7 +113,7 @@ class Transforms(Chains, ABC):
     def _split_logs(
         self, frame: Frame, above: Sequence[sp.Expr], below: Sequence[sp.Expr], weight: sp.Expr
     ) -> tuple[Frame, list[list[Any]]] | None:
-        """Return the terms of w (r − 1 − Σ log f) ≥ 0, for the weight w and r = Π below/Π above with factors f."""
+        """Return the terms of w (r − 1 − Σ log f) ≥ 0, for the weight w and the factors f of r = Π below/Π above."""
         # SymPy would combine powers of one base, as in b^(p/(p − 1))/b, but these are different atoms.
         parts = [*((b, b) for b in below), *((a, sp.Pow(a, -1, evaluate=False)) for a in above)]
         rests = [sp.Mul(*(part for _, part in parts[i:]), evaluate=False) for i in range(len(parts))]
@@ -129,7 +129,7 @@ class Transforms(Chains, ABC):
         return found, terms
 
     def _by_root(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of P − Q ≥ 0 by (P/Q)^(1/n) ≥ 1, with the factors that are symbols on the other side."""
+        """Return a proof of P − Q ≥ 0 by (P/Q)^(1/n) ≥ 1, with the factors that are symbols moved to the other side."""
         terms = sp.Add.make_args(goal.expression)
         small = next((-t for t in terms if _is_negative(t)), None)
         if small is None or len(terms) > 2:
@@ -234,9 +234,9 @@ def _is_curved(factor: sp.Expr) -> bool:
 
 
 def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence[sp.Expr]) -> bool:
-    """Whether some logarithm in a sum has a symbol, and the rest of the sum is linear.
+    """Whether a logarithm in a sum contains a symbol, and the rest of the sum is linear.
 
-    The rest has to be empty unless a logarithm has an exponential in it.
+    The rest has to be empty unless a logarithm contains an exponential.
     """
     linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
     moving = [u for u, _ in logarithms if u.free_symbols]

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs by the addition formulas: sines and cosines of sums and multiples, in terms of those of base angles."""
+"""Proofs by the addition formulas, which write sines and cosines of sums and multiples in terms of base angles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _MOST_PARTS = 12
 
 
 class Angles(Instances, ABC):
-    """Proofs that write all sines and cosines in those of a few base angles."""
+    """Proofs that write all sines and cosines in terms of the sines and cosines of a few base angles."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -34,8 +34,8 @@ class Angles(Instances, ABC):
     def _by_angles(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by the addition formulas, None if none was found.
 
-        The goal is divided by the formulas. If the remainder is 0, they prove the goal. Any other remainder of
-        an inequality is a simpler goal, which is proved as a lemma.
+        The goal is divided by the formulas. If the remainder is 0, the formulas prove the goal. A nonzero remainder
+        of an inequality is a simpler goal, which is proved as a lemma.
         """
         parts = scope.fraction(goal.expression)
         angles = [] if parts is None else self._angles([parts[0], *(f.above for f in scope.facts)])
@@ -54,7 +54,7 @@ class Angles(Instances, ABC):
         formulas: Sequence[tuple[str, list[sp.Expr]]],
         depth: int,
     ) -> Tree | None:
-        """Return a proof by some formulas; it states only the formulas that it uses."""
+        """Return a proof by some formulas; the proof states only the formulas that it uses."""
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in formulas:
             after = self._instance(inner, name, of)
@@ -110,7 +110,7 @@ class Angles(Instances, ABC):
         return {"rule": "lemma", "relation": data_of(relation), "proof": lemma, "then": then}
 
     def _rank(self, atom: sp.Symbol, inner: Scope) -> int:
-        """Return the rank of an atom in the monomial order; sines and cosines of sums come before those of their parts.
+        """Return the rank of an atom in the monomial order; sines and cosines of a sum come before those of its parts.
 
         The atoms of other functions come first.
         """
@@ -121,7 +121,7 @@ class Angles(Instances, ABC):
 
 
 def _formulas(bases: Sequence[sp.Expr], multiples: Sequence[Multiples]) -> Iterator[tuple[str, list[sp.Expr]]]:
-    """Yield sin² + cos² = 1 for each base angle, then the addition formulas: those of parts before those of sums."""
+    """Yield sin² + cos² = 1 for each base angle, then addition formulas: those for an angle's parts come first."""
     yield from (("circle", [base]) for base in bases)
     made = set[Multiples]()
 
@@ -141,7 +141,7 @@ def _formulas(bases: Sequence[sp.Expr], multiples: Sequence[Multiples]) -> Itera
 
 
 def _half(angle: Multiples) -> Multiples:
-    """Return a part of an angle Σ k_i b_i: its first term k b or, if it has no other, ⌈k/2⌉ b."""
+    """Return a part of an angle Σ k_i b_i: the first term k b or, if this is the only term, ⌈k/2⌉ b."""
     first = next(i for i, k in enumerate(angle) if k)
     several = any(angle[first + 1 :])
     return tuple((k if several else k - k // 2) if i == first else 0 for i, k in enumerate(angle))

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Roots of squares with another root in them: the root of x + 2 sqrt(x - 1) is 1 + sqrt(x - 1)."""
+"""Roots of squares that contain another root: the root of x + 2 sqrt(x - 1) is 1 + sqrt(x - 1)."""
 
 from abc import ABC, abstractmethod
 
@@ -47,16 +47,16 @@ class Roots(Values, ABC):
 
 
 def _roots(expression: sp.Expr) -> list[sp.Expr]:
-    """Return the square roots in an expression that have another one inside."""
+    """Return the square roots in an expression that contain another square root."""
     roots = [power for power in expression.atoms(sp.Pow) if power.exp == _HALF]
     return [root for root in roots if any(power.exp == _HALF for power in root.base.atoms(sp.Pow))]
 
 
 def _square_root(square: sp.Expr) -> sp.Expr | None:
-    """Return q with q² = `square`, or None if none is found.
+    """Return q with q² = `square`; None if no q is found.
 
-    If s is a root in `square` of an expression linear in a symbol, this symbol is a polynomial in s: q is sought as a
-    polynomial in s, too.
+    If `square` contains s = √u for an expression u that is linear in a symbol, the symbol is a polynomial in s. Then q
+    is searched for as a polynomial in s.
     """
     for inner in sorted((p for p in square.atoms(sp.Pow) if p.exp == _HALF), key=sp.default_sort_key):
         s = sp.Dummy("s", nonnegative=True)

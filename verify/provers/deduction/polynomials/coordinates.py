@@ -2,11 +2,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Coordinates in which linear facts are signs: each is an atom, or a linear form that a fact says is ≥ 0.
+"""Coordinates in which linear facts are signs: a coordinate is an atom, or a linear form that is ≥ 0 by a fact.
 
-Of the linear facts about a group of symbols, those are kept from which the others follow. If they are linearly
-independent, they are coordinates. If multiples of them add up to 1, as on an interval or a simplex, polynomials are
-made homogeneous in them by powers of their sum.
+Of the linear facts about a group of symbols, some facts are kept from which the others follow. If the forms of the kept
+facts are linearly independent, they are coordinates. If multiples of the coordinates add up to 1, as on an interval or
+a simplex, powers of this sum make polynomials homogeneous.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from verify.provers.deduction.facts import Fact, Sign
 from verify.provers.deduction.scope import Scope
 
 _MOST_FORMS = 16
-"""Most linear forms in one group of symbols."""
+"""Maximum number of linear forms in one group of symbols."""
 Vector: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate: its own symbol, its sign, and its form, `scale` times an atom or a fact's numerator."""
+    """A coordinate: its symbol, its sign, and its form, which is `scale` times an atom or a fact's numerator."""
 
     symbol: sp.Symbol
     sign: Sign
@@ -51,8 +51,8 @@ class Coordinates:
     """The coordinates of some atoms.
 
     `values` has the atoms in terms of the coordinates, `sums` the places of each group of coordinates that add up to 1.
-    `rest` has the facts that say more than signs of coordinates, as polynomials in the coordinates, and `equations`
-    those that are equations.
+    `rest` has the inequalities that say more than signs of coordinates, and `equations` has the equations; both are
+    given as polynomials in the coordinates.
     """
 
     parts: tuple[Coordinate, ...]
@@ -90,7 +90,7 @@ class Coordinates:
         return polynomial.as_expr().xreplace({part.symbol: part.form for part in self.parts})
 
     def says(self, powers: Powers) -> tuple[sp.Expr, tuple[Fact, ...]]:
-        """Return a product of coordinates as a factor that is seen to be ≥ 0, and facts."""
+        """Return a product of coordinates as a factor that is seen to be ≥ 0, and facts to multiply."""
         factor, facts = sp.Integer(1), list[Fact]()
         for part, power in zip(self.parts, powers, strict=True):
             factor *= part.scale**power if part.fact is not None else part.form**power
@@ -99,7 +99,7 @@ class Coordinates:
 
 
 def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr]) -> Coordinates:
-    """Return coordinates of the atoms in a polynomial; other atoms in the facts are replaced by `powers` of these."""
+    """Return coordinates of the atoms in a polynomial; `powers` has the value of other atoms in terms of these."""
     atoms = sorted(above.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     facts = [replace(f, above=f.above.xreplace(powers)) for f in scope.facts]
     facts = [f for f in facts if f.above.free_symbols and f.above.free_symbols <= {*atoms}]
@@ -147,7 +147,7 @@ def _unit(bound: Sequence[sp.Symbol], symbol: sp.Symbol) -> Vector:
 
 
 def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> list[_Form]:
-    """Return the linear forms in some atoms that are ≥ 0, each once: strict ones first."""
+    """Return the linear forms in some atoms that are ≥ 0, each once, with the positive forms first."""
     forms = [_Form(_unit(bound, s), sign, s, None) for s in bound if (sign := scope.sign(s)) != "real"]
     for fact in facts:
         polynomial = sp.Poly(fact.above, *bound)
@@ -163,7 +163,7 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 
 
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
-    """Return forms that are coordinates, and the factors with which they add up to 1, if they do.
+    """Return forms that are coordinates, and factors so that the multiples add up to 1, if such factors exist.
 
     None if the forms from which all others follow are not linearly independent, or if only some of them add up to 1.
     """
@@ -198,7 +198,7 @@ def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
 
 
 def _solved(bound: Sequence[sp.Symbol], parts: Sequence[Coordinate], *, homogeneous: bool) -> dict[sp.Symbol, sp.Expr]:
-    """Return each atom in terms of the coordinates, without a constant if these add up to 1."""
+    """Return each atom in terms of the coordinates, without a constant if the coordinates add up to 1."""
     total = sum((part.symbol for part in parts), sp.Integer(0)) if homogeneous else sp.Integer(1)
     equations = []
     for part in parts:

@@ -18,16 +18,16 @@ from verify.provers.orthant_cases import Orthant, Spent, monomial
 
 Terms = Mapping[Powers, Fraction]
 _DENOMINATORS = 8
-"""Largest denominator of the coordinates of a point that is no zero."""
+"""Largest denominator of the coordinates of a point that is no exact zero."""
 _LEAST = -1e-9
-"""If ln(positive terms/negative terms) is below this, the polynomial is negative; it is not a rounding error."""
+"""If ln(positive terms/negative terms) is below this, the polynomial is negative beyond rounding errors."""
 _LONG = 10**4
-"""Largest coordinate of a point, and largest denominator of a coordinate: larger ones make long coefficients."""
+"""Largest coordinate of a point, and largest denominator of a coordinate: larger numbers make long coefficients."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A term `v` that is at most the mean of terms ≥ 0, its `parts`; a term has exponents and a coefficient."""
+    """A term `v`, and terms ≥ 0, `parts`, whose mean is at least `v`; each term has exponents and a coefficient."""
 
     v: tuple[Powers, Fraction]
     parts: tuple[tuple[Powers, Fraction], ...]
@@ -42,9 +42,9 @@ class Mean:
 
 
 def covered(terms: Terms, signs: Sequence[Sign], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return means and terms, with coefficients, that add up to a polynomial; None if none were found.
+    """Return means and terms, with coefficients, that add up to a polynomial; None if no such sum was found.
 
-    A column says its `Mean`, or the powers of the term that it is.
+    The field `says` of a column is its `Mean`, or the powers of its single term.
     """
     good = [k for k, c in terms.items() if c > 0 and _is_signed(k, signs)]
     bad = [k for k in terms if k not in good]
@@ -79,7 +79,7 @@ def _mean(target: Powers, turn: int, cover: Sequence[tuple[Powers, int]], point:
 def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...]]:
     """Yield (1, …, 1), and points > 0 at which the polynomial, with its `bad` terms taken as negative, may be 0.
 
-    Yield none if that polynomial is seen to be negative somewhere: then no means cover the `bad` terms.
+    Yield no point if this polynomial is seen to be negative somewhere: then no means cover the `bad` terms.
     """
     scale = lcm(*(c.denominator for c in terms.values()))
     least = {k: int(-abs(c * scale) if k in bad else c * scale) for k, c in terms.items()}

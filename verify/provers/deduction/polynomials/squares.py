@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Goals as sums of squares times facts, by semidefinite programs, and as sums of means, in coordinates."""
+"""Goals, in coordinates, as sums of squares times facts by semidefinite programs, and as sums of means."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -34,9 +34,9 @@ class _Posed:
 
     @classmethod
     def of(cls, scope: Scope, goal: Goal) -> "_Posed | None":
-        """Return an inequality in coordinates, its numerator a polynomial.
+        """Return an inequality in coordinates, with a polynomial as numerator.
 
-        None for an equation, and if the numerator is 0, or has no symbols or too many.
+        Return None for an equation, and for a numerator that is 0 or has no symbols or too many symbols.
         """
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
@@ -69,9 +69,9 @@ def _terms(polynomial: Any) -> dict[Powers, Fraction]:
 
 
 def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return each atom that has one root as a power of that root.
+    """Return each symbol x with a root x^(1/n) in the polynomial as the nth power of this root.
 
-    Raises NoAtomError if an atom has two roots, or for a root of anything else.
+    Raises NoAtomError if a symbol has two roots, or for a root of any other expression.
     """
     powers: dict[sp.Symbol, sp.Expr] = {}
     for root in above.free_symbols:
@@ -132,7 +132,8 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
 def _zeros(posed: _Posed, polynomial: Any) -> "Zeros | None":
     """Return zeros of a polynomial at which the facts hold.
 
-    None if a negative value is found, which is looked for only if all facts are signs of coordinates.
+    Return None if a negative value is found. No negative value is searched for if some facts are inequalities that say
+    more than signs of coordinates, and there are no equations.
     """
     terms = _terms(polynomial)
     if not posed.to.beyond:
@@ -198,9 +199,9 @@ def _multiples(posed: _Posed, degree: int) -> Iterator[tuple[Any, tuple[sp.Expr,
 
 
 def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
-    """Yield places of coordinates: of the first two, and of all, that are real and occur in even powers.
+    """Yield the places of the first two, then of all, real coordinates that occur only in even powers.
 
-    Then likewise of the coordinates that are ≥ 0.
+    Then yield the places of the first two, and of all, coordinates that are ≥ 0.
     """
     even = [i for i, real in enumerate(posed.real) if real and all(k[i] % 2 == 0 for k in posed.polynomial)]
     signed = [i for i, real in enumerate(posed.real) if not real]
@@ -210,9 +211,9 @@ def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
 
 
 def _multiplied(posed: _Posed, zeros: Zeros, over: Sequence[int]) -> Tree | None:
-    """Return a proof by the goal times the sum of some coordinates, or of their squares if they are real.
+    """Return a proof that multiplies the goal by the sum of some coordinates, or of their squares if they are real.
 
-    The case in which the first of these coordinates is 0 is shown by itself.
+    The case in which the first of these coordinates is 0 is shown separately.
     """
     ring, scope = posed.to.ring, posed.scope
     parts = [ring.gens[i] ** (2 if posed.real[i] else 1) for i in over]

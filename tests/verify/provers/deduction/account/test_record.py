@@ -28,7 +28,7 @@ def test_shown_and_open_parts_are_reported_with_their_assumptions():
     proof, record = searched("2**n*(n - 1000)**2 >= 1 for integer n >= 0")
     assert proof is None and record.ways["induction"] >= 1
     (part,) = [part for part in record.open_parts() if part.startswith("by induction")]
-    # The claim is shown at n = 0; the step from n to n + 1 is not.
+    # The claim is shown at n = 0; the step from n to n + 1 is not shown.
     assert part.startswith("by induction, 1 of its parts shown; open: 2**(n + 1)*(n - 999)**2 - 1 >= 0 where n >= 0, ")
     assert part.endswith("2**n*(n - 1000)**2 - 1 >= 0")
 
@@ -80,6 +80,6 @@ def test_the_longest_hypotheses_are_left_out():
     long = " + ".join(f"(y - {k})**2*z" for k in range(20))
     proof, record = searched(f"x <= 2 if {long} <= x, x <= 1 for z > 0")
     assert proof["relations"] == [1] and len(record.left_out) == 1 and record.ended == "proved"
-    # Here the needed hypothesis is the long one.
+    # Here the long hypothesis is needed.
     proof, record = searched(f"x <= 2 if x <= 1 - ({long}) for z > 0")
     assert proof is None and len(record.left_out) == 1 and record.unused == ()

@@ -1,4 +1,4 @@
-"""Coordinates: linear facts from which the other facts follow; homogeneous ones if the coordinates add up to 1."""
+"""Coordinates: linear facts from which the other facts follow; homogeneous if the coordinates add up to 1."""
 
 import pytest
 import sympy as sp

@@ -54,7 +54,7 @@ def test_positive_polynomial_is_strictly_covered_and_a_square_is_not():
         (MOTZKIN | {(2, 2): -Fraction(301, 100)}, REAL),
         ({(2, 0): 1, (1, 1): 2, (0, 2): Fraction(99, 100)}, REAL),
         ({(3, 0): 8, (0, 3): 1, (0, 0): 1, (1, 1): -6}, ["nonnegative", "real"]),
-        # The negative term is outside the convex hull of the others, or there is none.
+        # The exponents of the negative term are outside the convex hull of the others, or no term is negative.
         ({(2, 0): 1, (0, 2): 1, (3, 0): -1}, REAL),
         ({(2, 0): 1, (0, 2): 1}, REAL),
         ({(2, 0): -1, (1, 0): 1}, SIGNED),
