@@ -1,4 +1,4 @@
-"""Options and settings of the software's tests."""
+"""Options and settings of the tests."""
 
 import atexit
 import gc
@@ -13,17 +13,17 @@ from hypothesis import settings
 from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
 
-# The draws do not depend on the clock.
+# Without a deadline, Hypothesis's draws do not depend on the clock.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
-# An int is accepted for a float, as type checkers accept it.
+# beartype accepts an int for a float, as type checkers do.
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 
 def pytest_configure(config):
-    """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times users' runs."""
+    """Check the shapes and types of all calls in `numerics`, except in `make bench`, which times what users run."""
     draw_by_id(config)
     if "bench_*" not in config.getini("python_functions"):
         from jaxtyping import install_import_hook
@@ -38,18 +38,18 @@ def pytest_cmdline_main(config):
         raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        # All test processes share one folder of remembered certificates, which is not the user's.
+        # All test processes share a temporary folder of remembered certificates instead of the user's folder.
         os.environ["LEMMASCOPE_CACHE"] = folder = tempfile.mkdtemp(prefix="lemmascope-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def pytest_collection_finish():
-    """Leave the collected tests out of garbage collections: they stay until the end."""
+    """Exclude the collected tests from garbage collection, because they live until the end."""
     gc.freeze()
 
 
 def pytest_sessionfinish():
-    """Collect garbage once, and leave what remains out of the five collections with which pytest ends."""
+    """Collect garbage once, and exclude the remaining objects from pytest's five final collections."""
     gc.collect()
     gc.freeze()
 
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _not_run(config, marks):
-    """Return the reason why a test with these marks is skipped; "" if it runs."""
+    """Return the reason why a test with these marks is skipped; "" if the test runs."""
     for mark in ("audit", "formal"):
         if mark in marks:
             return f"run by make {mark}" if not config.getoption(f"--{mark}") else _lack_of_rocq() * ("formal" in marks)
@@ -75,7 +75,7 @@ def _not_run(config, marks):
 
 @cache
 def _lack_of_rocq():
-    # Imported here: without the extra `dev` this import fails, and the tests are to end with one line instead.
+    # Without the extra `dev` this import fails. At the top of the file it would hide the one-line error message.
     from verify.formal.kernel.running import not_run
 
     return not_run("Interval")

@@ -1,8 +1,8 @@
-"""The layout, read from the source: the imports, the subpackages, the depth, and the number of statements.
+"""The layout of the source: its imports, its subpackages, and its number of statements.
 
 `python -m tests.layout` prints the number of modules in each folder, the longest chain and the largest cycle of
-imports, and the number of statements in each package. Statements are counted in the syntax tree, so the layout of lines
-does not matter.
+imports, and the number of statements in each package. Statements are counted in the syntax tree, so line breaks do not
+matter.
 """
 
 import ast
@@ -23,8 +23,8 @@ _ABOVE |= {"reports": "formal search runs"}
 def _allowed(subpackage: str) -> set[str]:
     """Return the subpackages that a subpackage may import.
 
-    These are itself, the root, and the subpackages of its `_ABOVE` with all that they may import. The root and the
-    re-checker may import only themselves.
+    A subpackage may import itself, the root, the subpackages in its entry of `_ABOVE`, and all that those may import.
+    The root and the re-checker may import only themselves.
     """
     if subpackage in ("root", "rechecker"):
         return {subpackage}
@@ -42,7 +42,7 @@ def subpackage_of(module: str) -> str:
 
 
 def modules(root: Path, *tops: str) -> dict[str, Path]:
-    """Return the modules of some packages by name."""
+    """Return the paths of the modules of some packages, by module name."""
     found = {}
     for top in tops:
         for path in sorted((root / top).rglob("*.py")):
@@ -52,7 +52,7 @@ def modules(root: Path, *tops: str) -> dict[str, Path]:
 
 
 def _named(node: ast.AST, package: list[str]) -> Iterator[str]:
-    """Yield the names in an import, and possible modules in it; `package` is the list of the file's packages."""
+    """Yield the full names in an import statement; `package` is the list of the packages that contain the file."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -62,13 +62,13 @@ def _named(node: ast.AST, package: list[str]) -> Iterator[str]:
 
 
 def _written_out(node: ast.AST) -> Iterator[str]:
-    """Yield the words in a call that imports a module by its name."""
+    """Yield the constants in a call that imports a module by its name."""
     if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
         yield from (str(word.value) for word in ast.walk(node) if isinstance(word, ast.Constant))
 
 
 def _importing(text: str) -> Iterator[ast.AST]:
-    """Yield the parts of a file that may import: its statements, and its calls if one of them may import by a name."""
+    """Yield the nodes of a file that may import: its statements, or all nodes if a call may import by a name."""
     tree = ast.parse(text)
     if "import_module" in text or "__import__" in text:
         yield from ast.walk(tree)
@@ -83,13 +83,13 @@ def _importing(text: str) -> Iterator[ast.AST]:
 
 
 def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return each module's imports among the known modules, also inside functions, for type checkers and by a name."""
+    """Return the known modules that each module imports, also inside functions, for type checkers and by name."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
         for node in _importing(path.read_text(encoding="utf-8")):
             for full in (*_named(node, package), *_written_out(node)):
-                # An object of a module is not a module: the module itself is imported.
+                # If the name is an object of a module, the module is imported.
                 module = full if full in known else full.rpartition(".")[0]
                 if module in known and module != name:
                     found[name].add(module)
@@ -97,7 +97,7 @@ def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def not_allowed(edges: Mapping[str, set[str]]) -> list[str]:
-    """Return the imports of `verify` that are not allowed; the module `verify` and `verify.__main__` may import all."""
+    """Return the forbidden imports within `verify`; only `verify` and `verify.__main__` may import all modules."""
     return [
         f"{name} imports {other}"
         for name, others in edges.items()
@@ -108,7 +108,7 @@ def not_allowed(edges: Mapping[str, set[str]]) -> list[str]:
 
 
 def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
-    """Return the sets of modules that import each other in a circle, by Tarjan's algorithm."""
+    """Return the sets of modules that import each other in cycles, by Tarjan's algorithm."""
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -136,7 +136,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def longest_chain(edges: Mapping[str, set[str]]) -> int:
-    """Return the number of modules in the longest chain of imports; there must be no circle."""
+    """Return the number of modules in the longest chain of imports; there must be no cycle."""
     heights: dict[str, int] = {}
 
     def height(name: str) -> int:
@@ -148,26 +148,26 @@ def longest_chain(edges: Mapping[str, set[str]]) -> int:
 
 
 def folders(known: Mapping[str, Path]) -> dict[Path, int]:
-    """Return the number of modules in each folder, `__init__` aside."""
+    """Return the number of modules in each folder, without `__init__`."""
     found = Counter(path.parent for path in known.values() if path.name != "__init__.py")
     return dict(sorted(found.items()))
 
 
 def walk(title: str, root: Path = ROOT) -> list[str]:
-    """Return the files of a walk that `docs/architecture.md` lists under a title, in order."""
+    """Return the files that `docs/architecture.md` lists under a title, in order."""
     _, _, after = (root / "docs" / "architecture.md").read_text(encoding="utf-8").partition(f"\n### {title}\n")
     return re.findall(r"^\d+\. `([^`]+)`", after.partition("\n#")[0], re.MULTILINE)
 
 
 def statements(path: Path) -> int:
-    """Return the number of statements in a file, docstrings among them."""
+    """Return the number of statements in a file, including docstrings."""
     return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def functions(path: Path) -> dict[str, int]:
-    """Return the number of statements in each function of a file that is in no other, docstrings and `def` among them.
+    """Return the number of statements in each outermost function of a file, including docstrings and `def`.
 
-    A method is named after its class.
+    The name of a method includes its class.
     """
     found: dict[str, int] = {}
     left = [("", node) for node in ast.parse(path.read_text(encoding="utf-8")).body]
@@ -180,7 +180,7 @@ def functions(path: Path) -> dict[str, int]:
 
 
 def described(root: Path = ROOT) -> Iterator[str]:
-    """Yield the layout, line by line."""
+    """Yield the lines of a description of the layout."""
     known = modules(root, "verify")
     edges = imports(known)
     for folder, count in folders(known).items():

@@ -1,15 +1,15 @@
-"""The pages for people, README and site: their blocks, and how these are run and compared.
+"""Run the blocks of the pages that people write, the README and the site, and compare their output.
 
 `python -m tests.pages` runs all commands and prompts again, and writes their output into the pages.
 
-A block of the language
+The language of a block determines its treatment:
 
 - `py` is an excerpt of a file, which another test compares;
-- `python` is run or, if its first line is a comment with a file's name, written to that file;
-- `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and their output compared;
-- `sh` is a list of commands that take long or change the machine: a test checks only that they are understood.
+- `python` is code that is run or, if its first line is a comment with a file's name, written to that file;
+- `pycon` is a Python session, and `console` has commands after `$`; both are run, and their output is compared;
+- `sh` has commands that take long or change the machine: a test only checks their names and options.
 
-A page's blocks run in order, in one folder of their own.
+The blocks of a page run in order, in a temporary folder.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from verify.reports.command_line import run
 ROOT = Path(verify.__file__).parents[1]
 README = "README.md"
 _GENERATED = ("docs/gallery/", "docs/generated/", "docs/findings/")
-"""Folders of pages that are made from the code, or by `verify pin`: no page in them is written by people."""
+"""Folders whose pages are generated from the code or by `verify pin`."""
 
 
 def _pages() -> Iterator[tuple[str, Path]]:
@@ -41,7 +41,7 @@ def _pages() -> Iterator[tuple[str, Path]]:
 
 
 PAGES = dict(_pages())
-"""The pages that people write, by their path."""
+"""The pages that people write, by path."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"# (\w+\.py)\n")
 _ELAPSED = re.compile(r"\d+\.\d+ s\b|\d+ (?:instances?|near the closest)")
@@ -49,7 +49,7 @@ _ELAPSED = re.compile(r"\d+\.\d+ s\b|\d+ (?:instances?|near the closest)")
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page: its language, its text, and where the text begins and ends."""
+    """A block of a page: its language, its text, and the text's span in the page."""
 
     language: str
     text: str
@@ -62,18 +62,18 @@ def blocks(text: str) -> list[Block]:
 
 
 def timeless(text: str) -> str:
-    """Replace the durations in an output, in seconds, and the numbers of a search's instances by …."""
+    """Replace durations in seconds and the numbers of a search's instances in an output by …."""
     return _ELAPSED.sub("…", text).strip()
 
 
 def commands(block: Block) -> list[tuple[str, str]]:
-    """Return the commands of a console block with the output of each."""
+    """Return the commands of a console block, each with its output."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
 def commands_of_the_site() -> dict[str, str]:
-    """Return the output of each command that the site's pages show; if it is shown twice, the first output."""
+    """Return the output of each command on the site's pages; of a command that is shown twice, the first output."""
     texts = [path.read_text(encoding="utf-8") for name, path in PAGES.items() if name != README]
     found = [block for text in texts for block in blocks(text) if block.language == "console"]
     return {command: shown for block in reversed(found) for command, shown in reversed(commands(block))}
@@ -86,17 +86,17 @@ def lines(block: Block) -> list[str]:
 
 @dataclass
 class Reader:
-    """A reader who follows a page in a folder, block by block; a `known` command is not run again."""
+    """Run a page's blocks in order in a folder; the output of a `known` command is looked up instead."""
 
     folder: Path
     known: Mapping[str, str] = field(default_factory=dict)
     names: dict[str, object] = field(default_factory=dict)
 
     def printed(self, block: Block) -> str:
-        """Run a block, and return its text with the present output."""
+        """Run a block, and return its text with its current output."""
         if block.language == "python":
             if named := _FILE.match(block.text):
-                # The first line of the block is the file's name.
+                # The block's first line, the file's name, is left out.
                 (self.folder / named[1]).write_text(block.text.partition("\n")[2], encoding="utf-8")
             else:
                 exec(compile(block.text, "<page>", "exec"), self.names)
@@ -116,7 +116,7 @@ class Reader:
         return said.getvalue()
 
     def answered(self, text: str) -> str:
-        """Return a session at the prompt with the answers that Python gives now."""
+        """Return a Python session with its current output."""
         parts = []
         for example in doctest.DocTestParser().get_examples(text):
             said = io.StringIO()
@@ -133,7 +133,7 @@ class Reader:
 
 @contextlib.contextmanager
 def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Reader]:
-    """Yield a reader in a folder, which is its working directory and comes first on `sys.path`."""
+    """Yield a reader for a folder; the folder becomes the working directory and the first entry of `sys.path`."""
     sys.path.insert(0, str(folder))
     try:
         with contextlib.chdir(folder):
@@ -143,7 +143,7 @@ def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Re
 
 
 def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
-    """Return a page with the present output of its blocks; a block stays as it is if only its times would differ."""
+    """Return a page with the current output of its blocks; a block is unchanged if only `timeless` parts differ."""
     with TemporaryDirectory() as folder, reading(Path(folder), known) as reader:
         shown = [(block, reader.printed(block)) for block in blocks(text)]
     for block, printed in reversed(shown):
@@ -154,7 +154,7 @@ def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
-    # The README comes last, so that it takes the output of shared commands from the site's new pages.
+    # The README comes last, because it takes the output of shared commands from the site's new pages.
     for page in sys.argv[1:] or sorted(PAGES, key=lambda name: name == README):
         before = PAGES[page].read_text(encoding="utf-8")
         if (after := rewritten(before, commands_of_the_site() if page == README else None)) != before:

@@ -1,9 +1,10 @@
-"""Sentences that begin with no subject: `make lint` fails if a folder has more of them than its ceiling.
+"""Find sentences that begin without a subject: `make lint` fails if a folder has more of them than its ceiling.
 
-`What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
-be named. A result is to be named too: `Return what …` is refused, and a docstring that begins with `How many …` or
-`Where …`. Docstrings, comments, other strings of several words, and pages are read, each item of a list by itself.
-`python -m tests.sentences` prints each with its place if there are more than the ceilings, which only go down.
+A sentence is to begin with its subject, which has a name. So these beginnings are refused: `What …` for a thing that
+has a name, `Where it …` for a condition, and `It is … that …`. A result is to have a name too: `Return what …` is
+refused, and a docstring that begins with `How many …` or `Where …`. The check reads docstrings, comments, other strings
+of several words, and pages; each item of a list is read separately. `python -m tests.sentences` prints the sentences
+with their places if a folder has more than its ceiling. Ceilings are only lowered.
 """
 
 import ast
@@ -19,13 +20,13 @@ ROOT = Path(__file__).parents[1]
 CEILINGS = {"verify": 0, "tests": 0, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
 """The largest number of such sentences that each folder may have."""
 EXAMPLES = "tests/test_sentences.py"
-"""The file whose strings are examples of such sentences."""
+"""The file whose strings are examples of refused sentences."""
 _START = r"(?:^|(?<=[.!?:] )|(?<=[.!?:][*_] )|(?<=[.!?:]\*\* ))[*_(]*"
-"""The beginning of a text, or of a sentence in it, with marks of emphasis and a parenthesis."""
+"""The beginning of a text or of a sentence, with marks of emphasis and an opening parenthesis."""
 _BEGINS = re.compile(_START + r"(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
 _RESULTS = re.compile(_START + r"(?:(?:Return|Yield) (?:what|where|how|which)|Whatever|Whoever)\b")
 _FIRST = re.compile(r"^(?:How|Where|Which|When|Why|Who|Whose)\b")
-"""The first word of a docstring that names nothing."""
+"""A first word of a docstring that names nothing."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
 """The mark of an item of a list."""
 HEADINGS = {
@@ -39,9 +40,9 @@ HEADINGS = {
     "What the words for evidence mean": "the report's table of words",
     "What bounds the ratios that are not reached": "a section of the benchmarks",
 }
-"""Headings that are the question which their section answers, and the place of each.
+"""Headings that are allowed although they have the form of a question, each with its place.
 
-A heading is allowed as it stands: a sentence that begins with its words and goes on is refused.
+Only the heading itself is allowed: a longer sentence that begins with its words is refused.
 """
 _INSTEAD = (
     "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`; "
@@ -51,9 +52,9 @@ _PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "docs/referen
 
 
 def sentences(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and the beginning of each such sentence of a file of Python or of a page."""
+    """Yield the line and the beginning of each refused sentence of a Python file or of a page."""
     text = path.read_text(encoding="utf-8")
-    # A digest covers the text of second computations and of the re-checker: they are not rewritten for a word.
+    # A digest covers the files of second computations and of the re-checker, so fewer beginnings are refused there.
     is_fixed = "rechecked" in path.parts or path.is_relative_to(ROOT / "verify" / "rechecker")
     for line, said, is_docstring in _python(text) if path.suffix == ".py" else _page(text):
         for place, item in enumerate(_ITEM.split(said)):
@@ -66,7 +67,7 @@ def sentences(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _sentence(words: str) -> str:
-    """Return the first sentence of a text, without its last mark."""
+    """Return the first sentence of a text, without its final punctuation mark."""
     return re.split(r"[.!?:](?: |$)", words, maxsplit=1)[0]
 
 
@@ -82,7 +83,7 @@ def _python(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def _page(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield the paragraphs and the items of a page's lists: no heading, cell of a table, or block of code."""
+    """Yield a page's paragraphs and list items, without headings, table cells and blocks of code."""
     begun, piece, is_code = 1, "", False
     for at, line in enumerate([*text.split("\n"), ""], 1):
         is_fence = line.lstrip().startswith("```")
@@ -96,7 +97,7 @@ def _page(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def found(root: Path = ROOT) -> dict[str, list[str]]:
-    """Return the places of such sentences, by the top folder, in the order of the files."""
+    """Return the places of refused sentences by top folder, in the order of the files."""
     places: dict[str, list[str]] = {folder: [] for folder in CEILINGS}
     files = [path for folder in CEILINGS for path in sorted((root / folder).rglob("*.py"))]
     pages = [path for pattern in _PAGES for path in sorted(root.glob(pattern))]
@@ -110,7 +111,7 @@ def found(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def main() -> int:
-    """Print the sentences of each folder that has more than its ceiling; return 1 if there is one."""
+    """Print the refused sentences of each folder that has more than its ceiling; return 1 if there is such a folder."""
     places = found()
     counts = Counter({folder: len(listed) for folder, listed in places.items()})
     above = [folder for folder in CEILINGS if counts[folder] > CEILINGS[folder]]

@@ -1,4 +1,4 @@
-"""The distributions are complete, and work from outside the checkout, on other systems, without heavy packages."""
+"""The distributions are complete, and work outside the checkout, on other systems, and without heavy packages."""
 
 import ast
 import json
@@ -23,7 +23,7 @@ SOURCES = {*PACKAGES, "tests", "docs"}
 TOP = {"BENCHMARKS.md", "FINDINGS.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "constraints.txt"}
 TOP |= {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "pyproject.toml"}
 MADE = {"__pycache__", "build", "dist", "gallery", "generated"}
-"""Folders that commands create in a checkout; the last two belong to the site."""
+"""Folders that commands create in a checkout; `gallery` and `generated` belong to the site."""
 POSIX_ALONE = {
     *("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"),
     *("os.fork", "os.forkpty", "os.getuid", "os.geteuid", "os.kill", "os.killpg", "os.setsid", "os.uname", "os.rename"),
@@ -34,7 +34,7 @@ POSIX_ALONE = {
 `os.kill` ends the process."""
 ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}, "verify/remembered.py": {"os.getuid"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
-"""Names that are used only if the system has them, which is tested below."""
+"""Names that a file uses only if the system has them, as a test below confirms."""
 WINDOWS = """
 import os, signal, sys
 systems = ((os, ["fork", "sched_getaffinity", "killpg", "getuid"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"]))
@@ -43,12 +43,12 @@ for module, names in systems:
         delattr(module, name)
 sys.modules.update(dict.fromkeys(["fcntl", "resource", "termios", "pwd", "grp"]))
 """
-"""Code that removes the functions that Windows lacks; it runs before anything is loaded."""
+"""Code that removes the functions that Windows lacks, and that runs before the package is imported."""
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The folder with a source distribution and the wheel that is built from it."""
+    """Return the folder with a source distribution and the wheel that is built from it."""
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
     source.mkdir()
@@ -77,7 +77,7 @@ def site(wheel, tmp_path_factory):
 
 @pytest.fixture
 def outside(site, tmp_path):
-    """Run code in an empty folder, in a process that finds only the wheel; return exit code, output and errors."""
+    """Return a function that runs code in an empty folder with only the wheel; its result has the code and output."""
 
     def run(code):
         there = {"PYTHONPATH": str(site), "PYTHONUTF8": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -91,14 +91,14 @@ def outside(site, tmp_path):
 
 
 def calls(*commands, before=""):
-    """Code that runs commands and prints the exit code of each; `before` comes first."""
+    """Return code that runs `before`, then runs commands and prints the exit code of each."""
     lines = [f"{before}\nfrom verify.reports.command_line import run\nimport sys"]
     lines += [f"print('exit code', run({command.split()!r}), flush=True)" for command in commands]
     return "\n".join(lines)
 
 
 def hidden(*packages):
-    """Code that makes packages impossible to find."""
+    """Return code that makes packages impossible to import."""
     return f"""
 import sys
 
@@ -167,7 +167,7 @@ def test_the_pins_keep_the_ranges():
 
 
 BROUGHT = {extra: f"python -m pip install {' '.join(packages)}" for extra, packages in EXTRAS.items()}
-"""The commands that install an extra without a checkout."""
+"""The command that installs each extra without a checkout."""
 LIGHT = tuple(sorted({*(package for brought in EXTRAS.values() for package in brought), "_pytest", "xdist", "IPython"}))
 CHECKED = "check wang2024.fcn_width T=200 q=3 d=5 m=500 eps=1/10"
 
@@ -221,7 +221,7 @@ LACKING = {
     ),
     "report": f"report: needs latex2mathml, matplotlib, networkx, torch: {BROUGHT['plot']} {' '.join(EXTRAS['sim'])}",
 }
-"""Commands that must fail with an input error, and their messages."""
+"""Commands that must fail with an input error, each with its message."""
 
 
 def test_commands_lacking_an_extra_name_it_in_one_line(outside):
@@ -294,7 +294,7 @@ def test_text_that_the_encoding_lacks_is_shown_by_its_code(outside):
     given = "['verify', 'show', 'wang2024.dimension_lower_bound']"
     before = f"import sys\nsys.stdout.reconfigure(encoding='cp1252')\nsys.argv = {given}"
     code, out, err = outside(f"{before}\nfrom verify.reports.command_line import main\nmain()")
-    # This encoding, which Windows may use, has no sign ≥.
+    # The encoding cp1252, which Windows may use, lacks the sign ≥.
     assert (code, err) == (0, "") and r"q \u2265 3: the loss on the set from below" in out
 
 
@@ -309,9 +309,9 @@ def test_the_papers_checks_run_as_installed(outside):
 
 
 def not_portable(path):
-    """Yield the names in POSIX_ALONE that a file uses, and its calls that open, read or write text as the system does.
+    """Yield the names in POSIX_ALONE that a file uses, and its calls that read or write text in a system's own way.
 
-    These are calls without `encoding`, and `write_text` without `newline`.
+    Such calls lack `encoding` or, for `write_text`, `newline`.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -329,7 +329,7 @@ def not_portable(path):
             given = {keyword.arg for keyword in node.keywords}
             if text and not given & {"encoding", None}:
                 yield f"{called} without an encoding"
-            # Windows would end lines differently, so that a committed file would differ.
+            # Windows would end lines differently, so a committed file would change.
             elif called == "write_text" and not given & {"newline", None}:
                 yield "write_text without a newline"
 

@@ -1,4 +1,4 @@
-"""The layout: each subpackage imports only those it may, without a cycle; folders and the re-checker stay small."""
+"""The layout: subpackages import only allowed subpackages, without a cycle; folders and the re-checker stay small."""
 
 import inspect
 import re
@@ -28,7 +28,7 @@ MOST_MODULES = 12
 RECHECKER = ROOT / "verify" / "rechecker"
 MOST_OF_THE_RECHECKER, MOST_OF_A_KIND = 5300, 50
 MOST_OF_A_FUNCTION = {"kinds/deductions.py": 30, "functions.py": 20}
-"""The most statements of the re-checker, of the check of a kind of proof, and of a rule and of a head in it."""
+"""The largest numbers of statements: in the re-checker, in the check of a kind of proof, and in a rule or a head."""
 
 
 def test_subpackages_import_those_above_them_alone():
@@ -51,7 +51,7 @@ SUBJECTS = re.compile(
 
 
 def _subjects(folder):
-    """Yield the words about the papers' subjects in names and text of files, with their places."""
+    """Yield the words about the papers' subjects in the names and texts of files, with their places."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     for path in files:
         for number, line in enumerate([path.name, *path.read_text(encoding="utf-8").splitlines()]):
@@ -70,7 +70,7 @@ def test_a_word_of_a_papers_subject_is_found(tmp_path):
 
 
 def planted(tmp_path, **sources):
-    """The imports of a small package `verify`, whose files are named by their paths with __ for /."""
+    """Write a small package `verify` and return its imports; a keyword is a file's path with __ for /."""
     for name, source in sources.items():
         path = tmp_path / "verify" / (name.replace("__", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ def test_statements_are_counted_however_they_are_laid_out(tmp_path):
     path.write_text(
         '"""Text."""\n\n\ndef f(x):\n    """Text."""\n    if x: return 1; \n    return (\n        2\n    )\n'
     )
-    # Two texts, def, if, return, return.
+    # The statements are two docstrings, def, if, return and return.
     assert statements(path) == 6
 
 
@@ -175,7 +175,7 @@ def test_the_functions_of_the_rules_are_those_that_are_counted():
 
 
 def _of_function(function):
-    """Return the number of statements of a function of the re-checker."""
+    """Return the number of statements in a function of the re-checker."""
     return _counted(Path(inspect.getfile(function)))[function.__qualname__]
 
 

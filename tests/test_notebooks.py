@@ -1,4 +1,4 @@
-"""The notebooks of `docs/` run, each in a kernel and an empty folder, and their output agrees with their text."""
+"""The notebooks of `docs/` run, each in its own kernel and an empty folder, and their output agrees with their text."""
 
 import html
 import re
@@ -14,7 +14,7 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SECONDS = 120
-"""The time limit of a cell, on a busy machine: on an idle one a whole notebook takes 8 to 16 s."""
+"""The time limit of a cell in seconds, for a busy machine. On an idle machine a whole notebook takes 8 to 16 s."""
 PICTURE = "a picture"
 SHOWN = {
     "step_size": {
@@ -65,17 +65,17 @@ SHOWN = {
         "comparison": ["'verified', 'simulated', 'preconditioned_gradient_descent at n=16"],
     },
 }
-"""The words that the output of each notebook's cells must have."""
+"""The words that the output of each notebook's cells must contain."""
 
 
 def run(notebook, folder):
-    """Return the output of each cell of code, by its id. Raises CellExecutionError."""
+    """Return the output of each code cell, by the cell's id; raise CellExecutionError if a cell fails."""
     NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(folder)}}).execute()
     return {cell.id: "\n".join(map(text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}
 
 
 def text(output):
-    """Return an output as one line of text: that of its HTML, else `PICTURE` for an image, else its plain text."""
+    """Return an output as a line: the text of its HTML, otherwise `PICTURE` for an image, otherwise its plain text."""
     data = output.get("data", {})
     if "text/html" in data:
         return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", data["text/html"])).split())
@@ -90,7 +90,7 @@ def missing(shown, expected):
 
 
 def deviations(shown, cell):
-    """Return the last number of each row."""
+    """Return the last number of each row of a cell's output."""
     return [float(number) for number in re.findall(r", (-?\d+\.\d+)\)", shown[cell])]
 
 
@@ -107,21 +107,21 @@ def test_a_notebook_is_kept_without_what_it_showed(path):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code)
     assert {cell.id for cell in code} == set(SHOWN[path.stem])
-    # The ids name the cells in this test and in a diff.
+    # The ids are words, because they name the cells in this test and in diffs.
     assert all(re.fullmatch(r"[a-z_]+", cell.id) and not cell.metadata for cell in notebook.cells)
 
 
 @pytest.mark.parametrize(
     "path",
-    # The others are run by the audit.
+    # `make audit` runs the other notebooks.
     [pytest.param(path, id=path.stem, marks=[pytest.mark.audit] * (path.stem != "own_lemma")) for path in NOTEBOOKS],
 )
 def test_a_notebook_shows_what_it_says(path, tmp_path):
     shown = run(nbformat.read(path, 4), tmp_path)
     assert missing(shown, SHOWN[path.stem]) == []
     if path.stem == "figure_against_theory":
-        # The theorem's values deviate only by chance (4 points within 4.5 standard errors: a false alarm below 10^-4,
-        # with a fixed seed); the planted ones are far off.
+        # The theorem's values deviate only by chance: with a fixed seed, the probability that one of 4 points exceeds
+        # 4.5 standard errors is below 10^-4. The planted values are far off.
         assert len(deviations(shown, "table")) == 4 and max(map(abs, deviations(shown, "table"))) < 4.5
         assert len(deviations(shown, "planted")) == 4 and max(deviations(shown, "planted")) < -15
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Another package, installed: its entries appear wherever ours do, without a change to any file of ours."""
+"""The entries of another installed package appear wherever ours do, without a change to any file of ours."""
 
 import json
 import re
@@ -34,14 +34,14 @@ print(document.document(contents.gathered()))
 
 
 class Installed(NamedTuple):
-    """The folder of the package, the Python in which it and ours are installed, our files before and after."""
+    """The folder of the package, a Python with this package and ours installed, and our files before and after."""
 
     folder: Path
     python: Path
     ours: tuple[dict[str, bytes], dict[str, bytes]] = ({}, {})
 
     def run(self, *arguments, code=0):
-        """Return the output of a command, run in the package's folder."""
+        """Return the output of a Python command that runs in the package's folder."""
         command = [self.python, *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
@@ -75,7 +75,7 @@ def outside(tmp_path_factory):
 
 
 def files_of_ours():
-    """Return the contents of our files, by path, except files that a run leaves behind."""
+    """Return the contents of our files by path, except files that runs create."""
     root = Path(__file__).parents[1]
     folders = [root / name for name in ("verify", "theorems", "numerics", "paper_checks", "tests", "docs")]
     files = [*root.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
@@ -84,7 +84,7 @@ def files_of_ours():
 
 
 def test_its_catalogue_is_written_from_its_objects(outside):
-    # The ids are compared with those in the constructors that its files call.
+    # The catalogue's ids are compared with the ids in the package's source files.
     written = json.loads((outside.folder / "textbook" / "catalogue.json").read_text())
     sources = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
     assert set(re.findall(r'"(hardy\.\w+)",\n', sources)) == {
@@ -109,7 +109,7 @@ def test_its_theorems_are_listed_with_what_is_trusted(outside):
 
 
 def test_a_primitive_is_certified_by_its_second_computation(outside):
-    # H_4 = 25/12
+    # H_4 is 25/12.
     body = outside.json("check", "hardy.harmonic", "n=4")
     (clause,) = body["clauses"]
     assert (body["outcome"], body["evidence"], clause["rechecked"]) == ("verified", "certified", True)
@@ -154,14 +154,14 @@ def test_pinned_certificates_are_accepted_with_the_package_alone(outside):
     assert all(
         row["status"] == "unknown" for row in outside.json("recheck", "--core", *map(str, files), code=1)["files"]
     )
-    # If the package is not installed nothing is accepted either.
+    # Without the installed package no certificate is accepted.
     command = [sys.executable, "-m", "verify", "recheck", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and (done.stdout + done.stderr).count("textbook.facts is not installed") == 2
 
 
 def test_a_wrong_second_computation_is_caught(outside):
-    """If the code behind the door changes, certificates name the old code; if it is wrong, values do not agree."""
+    """Change the second computation: old certificates no longer match its digest, and wrong values are not accepted."""
     path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
     certificate = str(outside.folder / "textbook" / "certificates" / "hardy.harmonic.json")
     right = path.read_text()
@@ -206,7 +206,7 @@ def test_its_rule_carries_an_inference(outside):
 
 
 def test_its_experiment_comparison_and_finding_are_run(outside):
-    # H_10 = 7381/2520
+    # H_10 is 7381/2520.
     body = outside.json("simulate", "hardy.sum_in_floats", "--device", "cpu")
     assert body["measurements"]["sum"]["value"] == pytest.approx(7381 / 2520)
     code = "import verify; print(verify.load_comparison('hardy.exact_and_float_sums_agree').run(device='cpu').outcome)"
@@ -233,7 +233,7 @@ def test_the_commands_for_continuous_integration_pass(outside):
         if program in ("verify", "pytest"):
             outside.run("-m", program, *words)
         else:
-            # The package is already installed so, and the changes that `git diff` would show are compared here.
+            # The package is already installed in this way, and files are compared here instead of by `git diff`.
             assert line in ("pip install --editable .", "git diff --exit-code")
             assert {path: path.read_bytes() for path in outside.folder.rglob("*.json")} == written
 

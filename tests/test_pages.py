@@ -1,4 +1,4 @@
-"""Every block of the README and of the site is run, and prints the output that the page shows."""
+"""The blocks of the README and of the site are run, and print the output that the page shows."""
 
 import re
 import shlex
@@ -36,13 +36,13 @@ RUN = ("python", "pycon", "console")
 FIRST = (README, "docs/index.md", "docs/tutorial.md", "docs/papers.md")
 WITH_BLOCKS = [name for name, found in BLOCKS.items() if any(block.language in RUN for block in found)]
 EXCERPTS = [
-    # A necessity map takes long.
+    # Computing a necessity map takes long.
     pytest.param(name, b.text, id=name, marks=pytest.mark.audit if b.text.startswith("verify necessity") else ())
     for name, found in BLOCKS.items()
     for b in found
     if b.language == "text" and "…" in b.text
 ]
-"""Commands with parts of their output; … stands for the parts left out."""
+"""Commands with excerpts of their output; … stands for parts that are left out."""
 SHELL = [(name, line) for name, found in BLOCKS.items() for b in found if b.language == "sh" for line in lines(b)]
 
 
@@ -50,18 +50,18 @@ def test_there_are_pages_and_blocks():
     counts = Counter(block.language for found in BLOCKS.values() for block in found)
     assert {"README.md", "docs/index.md", "docs/tutorial.md", "docs/howto/sweeps.md"} <= set(PAGES)
     assert counts["console"] >= 15 and counts["pycon"] >= 5 and counts["python"] >= 5 and len(SHELL) >= 15
-    # No test would read a block in an unknown language; and every fence belongs to a block that is found here.
+    # No test would read a block in an unknown language. Every fence must belong to a block.
     assert set(counts) <= {*RUN, "sh", "text", "toml", "py", "mermaid", "latex"}
     fences = sum(len(re.findall(r"^```\w+$", text, re.MULTILINE)) for text in TEXTS.values())
     assert fences == sum(counts.values())
 
 
-# The pages that are read first are run here; the audit runs the others.
+# `make test` runs the pages that are read first, and `make audit` runs the others.
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.audit] * (page not in FIRST)) for page in WITH_BLOCKS]
 )
 def test_a_page_shows_what_is_printed(page, tmp_path):
-    # The commands that the README shares with the site are run there.
+    # The site's pages run the commands that the README shares with them.
     known = commands_of_the_site() if page == README else {}
     with reading(tmp_path, known) as reader:
         for block in BLOCKS[page]:
@@ -75,12 +75,12 @@ def test_the_readme_says_how_the_library_stands():
     theorems = sum(map(int, re.findall(r"(\d+) (?:formal|proved|argued|stated|open)", counts)))
     said = " ".join(TEXTS[README].split())
     assert f"Of the {theorems} theorems, for all parameters: {counts}." in said
-    # The part before this heading can be read in a few minutes.
+    # The part before this heading is to be short enough to read in a few minutes.
     assert len(TEXTS[README].partition("## Where to go")[0].split()) <= 700
 
 
 def missing(excerpt, printed):
-    """The parts of an excerpt that are not printed, in any width."""
+    """Return the parts of an excerpt that are not in the printed text, apart from differences in line breaks."""
     parts = [" ".join(part.split()) for part in re.split(r"^ *…$", excerpt, flags=re.MULTILINE)]
     return [part for part in parts if part not in " ".join(printed.split())]
 
@@ -123,7 +123,7 @@ def test_a_command_that_is_not_run_is_understood(page, line):
 
 
 def _verb(words):
-    """Whether the verb has these options, and the theorem or experiment has the names that are given values."""
+    """Return whether the verb has the options, and the theorem or experiment has the names of the given values."""
     command = typer.main.get_command(app).commands[words[0]]
     known = {name for parameter in command.params for name in getattr(parameter, "opts", ())}
     given = {word.partition("=")[0] for word in words[1:] if "=" in word and not word.startswith("-")}
@@ -131,9 +131,9 @@ def _verb(words):
 
 
 def _named(verb, reference=""):
-    """Return the names that may be given values: of a theorem's parameters, or of an experiment's settings."""
+    """Return the names of a theorem's parameters or of an experiment's settings, to which a command may give values."""
     if reference.startswith("hardy."):
-        # This theorem is in another package, whose test runs the command.
+        # The theorem is in another package, and the test of that package runs the command.
         return set()
     kinds = {parameter.name for parameter in typer.main.get_command(app).commands[verb].params}
     return {each.name for kind in kinds & {"theorem", "experiment"} for each in completion.parameters(kind, reference)}
@@ -145,7 +145,7 @@ def _target(words):
 
 
 def _pytest(words):
-    """Whether the folders exist and the options are known; files, which the page itself writes, are not looked for."""
+    """Return whether the folders exist and pytest knows the options; the page itself writes the files."""
     folders = [word for word in takewhile(lambda word: not word.startswith("-"), words) if not word.endswith(".py")]
     options = [word for word in words if word.startswith("-")]
     known = all(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", _options_of_pytest()) for word in options)
@@ -159,7 +159,7 @@ def _options_of_pytest():
 
 
 def _pip(words):
-    """Whether the command installs this package with extras that it has, or some of its dependencies with the pins."""
+    """Return whether the command installs this package with existing extras, or pinned versions of dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = project["optional-dependencies"]
     if words[:3] == ["install", "-c", "constraints.txt"] and "." not in words[-1]:

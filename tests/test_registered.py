@@ -1,4 +1,4 @@
-"""The objects of this package have their registered ids, their references exist, and FINDINGS.md is up to date."""
+"""This package's objects have their registered ids, their references exist, and FINDINGS.md is up to date."""
 
 import json
 import re
@@ -55,10 +55,10 @@ def test_the_catalogue_has_what_the_modules_have():
 
 
 def quick_claims(name):
-    """Return the outcomes of the claims on a diagram's quick grid, by point; in scope most must be verified."""
+    """Return the points and outcomes of a diagram's quick grid, after asserting that most in scope are verified."""
     rows = list(load_diagram(name).run(None).rows())
     within = [row["claim"] for _, row in rows if row["in_scope"]]
-    # On a busy machine the time may not suffice for some of them.
+    # On a busy machine the time may not suffice for some claims.
     assert "refuted" not in within and within.count("verified") > len(within) / 2
     return [(point, row["claim"]) for point, row in rows]
 
@@ -69,7 +69,7 @@ def test_the_diagram_over_the_step_size_shows_what_its_text_says():
     found = quick_claims("wang2024.step_size")
     below, above = ([outcome for p, outcome in found if (p["eta"] > twice_q) is past] for past in (False, True))
     assert below and "refuted" not in below and "verified" in below
-    # Some instances are not decided: at 12 the path is too irregular to be enclosed.
+    # Some instances are not decided. At eta = 12 the path is too irregular to be enclosed.
     assert above.count("refuted") >= len(above) / 2 and "verified" not in above
 
 
@@ -82,7 +82,7 @@ def test_more_dimensions_do_not_refute_what_fewer_verify():
 
 
 def test_the_shipped_record_is_of_these_statements_and_findings():
-    # `make record` writes it. A statement that changed since is shown as not run: these have to be few.
+    # `make record` writes the record. Statements that have changed since then are shown as not run; few may be.
     kept = json.loads((ROOT / "paper_checks" / "recorded.json").read_text(encoding="utf-8"))
     pinned = json.loads((ROOT / "theorems" / "statement_digests.json").read_text(encoding="utf-8"))
     current = [name for name in OURS["theorem"] if kept["statements"].get(name) == pinned[name]]

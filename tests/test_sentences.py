@@ -1,11 +1,11 @@
-"""The check of sentences finds those without a subject, in docstrings, comments, strings and pages, and no others."""
+"""The check finds the sentences without a subject in docstrings, comments, strings and pages, and no others."""
 
 import pytest
 
 from tests import sentences
 
 PLACES = ("verify/reports/**/*.py", "tests/benchmarks/page.py")
-"""The files that write headings in the form of questions."""
+"""The files that write headings with the form of questions."""
 
 MODULE = '''"""What a module is."""
 

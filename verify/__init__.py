@@ -36,7 +36,7 @@ Wrong input raises `InputError`, a theorem that is not well formed `TheoremError
 a public name, as in `help(verify.check)`, has an example, and its parameters, results and errors.
 """
 
-# The public names stand in `__init__.pyi`, and are loaded when they are first used: importing the package is light.
+# The public names are listed in `__init__.pyi`, and are loaded when they are first used, so the import is fast.
 import ast
 from importlib import import_module
 from pathlib import Path
@@ -55,7 +55,7 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupport
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        # This loads importlib.metadata, which takes longer than all else here.
+        # This loads importlib.metadata, which takes longer than the rest of this module.
         from verify.installed import version
 
         return version()

@@ -28,7 +28,7 @@ _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
 """Minimum time in seconds granted even after the deadline; most checks finish within it."""
 _AGAIN = 0.05
-"""Seconds from an alarm to the next, for a computation that caught the first."""
+"""Seconds between two alarms; the second one is needed if the computation caught the exception of the first."""
 _SOON = 1e-3
 """Delay in seconds of an alarm that is due at once."""
 _INTERRUPTS: list[BaseException] = []
@@ -68,7 +68,7 @@ class Budget:
     hard_end
         The time at which a computation that does not look at the clock is ended.
     runs_end
-        The deadline for following recursions; `check` sets it before `end`, so that time is left for the steps after.
+        The deadline for following recursions; `check` sets it before `end`, so that time is left for later work.
     work
         The maximum cost of the re-checker's checks together, in nominal microseconds.
     interrupted
@@ -132,7 +132,7 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
         _set_timer()
         result = function(*arguments)
     finally:
-        # An alarm may still interrupt the first of these lines; the next alarm leaves time to run them.
+        # An alarm may still interrupt one of the next lines; there is time to run them before the alarm after it.
         while True:
             try:
                 _ALARM.set(outer)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 DEATHS = 3
-"""Number of losses of the workers, without an answer in between, after which their calls are given up."""
+"""Number of times that the workers may be lost, without an answer in between, before their calls are given up."""
 _ANSWER_SECONDS = 10
 """Timeout in seconds: of the connection to a scheduler, of its greeting, and of Dask's client."""
 _LONGEST_GREETING = 2**20
-"""Exclusive bound on the length of a scheduler's first message, in bytes; a server with a longer one is none."""
+"""Exclusive bound on the length of a scheduler's first message, in bytes; a server that sends more is no scheduler."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
@@ -81,7 +81,7 @@ def cancelling() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers that compute in place of this process: `jobs` processes of this machine, a Dask client's, or none."""
+    """The workers that compute in place of this process: `jobs` local processes, a Dask client's workers, or none."""
 
     jobs: int = 1
     client: "Client | None" = None
@@ -94,10 +94,10 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield the results of a function for a list of arguments, in any order.
 
-        At most two calls per worker are pending. Another worker takes over the calls of a cluster's dead worker. Any
-        error other than InputError and TheoremError is raised as LostError, such as the death of a process of this
-        machine or the loss of the cluster. If the generator is closed early, no further call starts, and the processes
-        of this machine end.
+        At most two calls per worker are pending. On a cluster, another worker takes over the calls of a dead worker.
+        InputError and TheoremError are raised as they are. Any other error, such as the death of a local process or the
+        loss of the cluster, is raised as LostError. If the generator is closed early, no further call starts, and the
+        local processes end.
         """
         # joblib, like Dask below, belongs to the extra `sweep`: it may be missing, and its import is slow.
         import joblib
@@ -179,7 +179,7 @@ class Workers:
 
 @dataclass
 class _Dealt:
-    """Numbered calls: those left, those sent out and not yet answered, and the number of the last needed one."""
+    """Numbered calls: the calls left, the calls sent out but not answered, and the number of the last needed call."""
 
     function: Callable[..., Any]
     left: Iterator[tuple[int, tuple[object, ...]]]
@@ -187,7 +187,7 @@ class _Dealt:
     last: float = math.inf
 
     def calls(self) -> Iterator[tuple[object, ...]]:
-        """Yield the calls to make, first those that were sent out before without an answer."""
+        """Yield the calls to make, first the calls that were sent out before and not answered."""
         yield from ((number, self.function, arguments) for number, arguments in list(self.out.items()))
         for number, arguments in self.left:
             if number > self.last:
@@ -258,8 +258,8 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 def refuse_unanswered(address: str) -> None:
     """Raise InputError if a text is no address, nothing answers there, or the server is no Dask scheduler.
 
-    Of a `tls` address, only the connection is tried. Raises InputError as well if Dask is not installed.
-    This check comes before Dask's client, which would wait longer and print more than one line.
+    For a `tls` address, only the connection is tried. Raises InputError as well if Dask is not installed.
+    This function is called before Dask's client is made, which would wait longer and print more than one line.
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:

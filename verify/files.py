@@ -21,7 +21,7 @@ _LONGEST_NAME = 100
 _OWN_PART = 150
 """A temporary file's name begins with the final name, cut to this number of characters."""
 _LONGEST_READ = 64_000_000
-"""Maximum number of bytes read to decide whether a file is one of ours; none of ours is longer."""
+"""Maximum number of bytes that are read to decide whether a file is ours; none of our files is longer."""
 FOLDER = Path(".lemmascope")
 """The folder, in the working directory, of the command line's stored results."""
 
@@ -49,8 +49,8 @@ def parts_of(path: Path) -> list[Path]:
 def whole(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside a path, and move it to the path if nothing is raised.
 
-    So nobody reads half a file. The temporary file's name is random, and must be unused. So several processes may write
-    at once, and no other file is overwritten. Raises OSError.
+    So nobody reads half a file. The temporary file's name is random, and must be unused, so that several processes may
+    write at once, and no other file is overwritten. Raises OSError.
     """
     part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
     part.open("xb").close()
@@ -106,7 +106,7 @@ def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool
 
 
 def json_object(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of a file's content, an empty one if the content is anything else."""
+    """Return the JSON object of a file's content; an empty object if the content is anything else."""
     try:
         read = json.loads(content)
     except (ValueError, RecursionError):

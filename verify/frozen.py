@@ -1,4 +1,4 @@
-"""Immutable mappings and data, so that data stay as they were when their digest was taken."""
+"""Immutable mappings and data: data must stay as they were when their digest was taken."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
@@ -43,7 +43,7 @@ class Frozen(Mapping[K, V_co]):
 
 
 def frozen(value: Any) -> Any:
-    """Return a value with lists as tuples and mappings frozen, in the fields of frozen dataclasses too."""
+    """Return a value with tuples for lists and frozen mappings, also in the fields of frozen dataclasses."""
     if type(value) in (list, tuple):
         kept = tuple(map(frozen, value))
         return value if type(value) is tuple and _same(kept, value) else kept

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 def version() -> str:
     """Return the version of the installed distribution."""
-    # This import takes longer than all else that the help loads.
+    # This import takes longer than all others that the help needs.
     from importlib import metadata
 
     return metadata.version("lemmascope")
@@ -35,7 +35,7 @@ def lack(*packages: str) -> str:
 
 
 def needs(name: str, value: object, *packages: str) -> None:
-    """Raise InputError, one line with the remedy, if the value of an option needs packages that are missing."""
+    """Raise InputError with the remedy, in one line, if the value of an option needs packages that are missing."""
     if lacking := lack(*packages):
         raise InputError(name, value, lacking)
 

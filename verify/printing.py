@@ -5,9 +5,9 @@
 """Expressions as text and in LaTeX, printed as they are stored, without evaluation.
 
 SymPy's printers compute as they print: they take minus signs out, sort terms by their values, and move factors with a
-negative exponent below a fraction bar. For an unevaluated expression they may show another one, divide by 0, or never
-end. So they print here only expressions without kept (unevaluated) parts. Any other expression is written as it is
-stored, with its parts in their order.
+negative exponent below a fraction bar. For an unevaluated expression they may show another expression, divide by 0, or
+never end. So here they print only expressions without kept (unevaluated) parts. Any other expression is written as it
+is stored, with its parts in their order.
 """
 
 import re
@@ -23,7 +23,7 @@ from sympy.printing.str import StrPrinter
 _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Pow", "Atom"))
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
-"""Integers under a root from this one on are not given to SymPy to factor; their roots count as unevaluated."""
+"""Integers of at least this size under a root are not factored by SymPy; their roots count as unevaluated."""
 _GREEK = {"eps": "epsilon", "lam": "lambda"}
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
 """The errors of SymPy on an expression without a value, such as 1/n for a number n that it finds to be 0."""
@@ -56,7 +56,7 @@ def latex_of(expression: Any) -> str:
 
 
 class _Kept:
-    """Tells by form alone whether an expression has a kept (unevaluated) part; each node is examined once."""
+    """Tells from the form alone whether an expression has a kept (unevaluated) part; each node is examined once."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[Any, bool]] = {}
@@ -155,7 +155,7 @@ class _Text(_Faithful, StrPrinter):
     _plain = StrPrinter
 
     def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
-        """Return a part, with parentheses if it binds less than its surroundings."""
+        """Return a part as text, with parentheses if it binds less tightly than its surroundings."""
         binds, text = self._binding(item), self._print(item)
         return f"({text})" if binds < level or (not strict and binds <= level) else text
 
@@ -213,7 +213,7 @@ class _Latex(_Faithful, _Named):
     _plain = _Named
 
     def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
-        """Return a part, with parentheses if it binds less than its surroundings."""
+        """Return a part as text, with parentheses if it binds less tightly than its surroundings."""
         held = isinstance(item, _OPERATIONS) and self.kept.within(item)
         binds = _binding(item) if held else precedence_traditional(item)
         loose = binds < level or (not strict and binds <= level) or (is_neg and strict)

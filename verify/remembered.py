@@ -6,7 +6,7 @@ empty, `USER` keeps nothing.
 
 Each file holds the digest of the sources of its result, and counts only for these sources. A file that is damaged, or
 that came with a copied folder or from another machine, is ignored. A file that is forged in place is believed. So the
-folder of `USER` is not used if it is another user's or if others may write in it, on systems that tell this.
+folder of `USER` is not used if another user owns it or may write in it, on systems that report owners and rights.
 """
 
 import hashlib
@@ -118,9 +118,10 @@ def _of_the_directory(make: bool) -> Path:
 
 
 def _of_the_user(make: bool) -> Path:
-    """Return the user's folder. Raises OSError if there is none, it is another user's, or others may write in it.
+    """Return the user's folder. Raises OSError if there is none, another user owns it, or others may write in it.
 
-    An empty LEMMASCOPE_CACHE means that there is none. Raises InputError for any other that is no absolute path.
+    An empty LEMMASCOPE_CACHE means that there is no folder. Raises InputError for any other value that is no absolute
+    path.
     """
     named = os.environ.get("LEMMASCOPE_CACHE")
     if named == "":
@@ -149,7 +150,7 @@ def _caches() -> Path:
 
 
 def _seal(path: Path, digest: str, found: Any) -> str:
-    """Return a digest of a file's name and contents and of its folder's inode, which a copied folder does not share."""
+    """Return a digest of a file's name and contents and of its folder's inode; a copied folder has another inode."""
     folder = path.parent.stat()
     said = json.dumps([folder.st_dev, folder.st_ino, path.name, digest, found], sort_keys=True)
     return digest_of(said.encode())

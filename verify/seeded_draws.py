@@ -1,4 +1,4 @@
-"""Draws by Hypothesis that depend on their seed alone; this needs two private names of Hypothesis."""
+"""Draws by Hypothesis that depend only on their seed; this needs two private names of Hypothesis."""
 
 import hashlib
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 @contextmanager
 def own_draws() -> Iterator[None]:
-    """Keep Hypothesis from drawing, now and then, a constant that it finds in the source of the modules loaded so far.
+    """Keep Hypothesis from drawing constants that it finds in the source of the modules loaded so far.
 
-    With these constants the same seed would draw other instances in a process that has imported more. Hypothesis has no
-    public switch for them, so a private name is replaced. `pyproject.toml` limits Hypothesis's version, and a test
-    compares the draws of two processes. Raises AttributeError in a version without the name.
+    With these constants the same seed would draw other instances in a process that has imported more modules.
+    Hypothesis has no public switch for them, so a private name is replaced. `pyproject.toml` limits Hypothesis's
+    version, and a test compares the draws of two processes. Raises AttributeError in a version without the name.
     """
     drawing = HypothesisProvider._maybe_draw_constant  # noqa: SLF001
     HypothesisProvider._maybe_draw_constant = lambda *_, **__: None  # noqa: SLF001
@@ -37,5 +37,5 @@ def seed_draws(test: Any, number: int) -> None:
 
 
 def seed_of(text: str) -> int:
-    """Return the SHA-256 of a text, as a seed."""
+    """Return the SHA-256 digest of a text as a number, for a seed."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest())

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def visible(text: str, *, lines: bool = False) -> str:
     r"""Return text with each unprintable character as Python's escape sequence, such as `\x1b`.
 
-    All text that people read passes through here last. So text from a file or from the user can neither begin a line
-    of its own nor control a terminal. With `lines`, line breaks are kept.
+    All text for people passes through this function last. So text from a file or from the user can neither begin a new
+    line nor control a terminal. With `lines`, line breaks are kept.
     """
     if lines:
         return "\n".join(map(visible, text.split("\n")))

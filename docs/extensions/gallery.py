@@ -70,7 +70,7 @@ def _parts(theorem: Theorem, row: dict[str, Any], findings: list[Finding]) -> It
     yield f"For all parameters: **{standing}**. At its example: **{evidence}**."
     if theorem.proof_uses:
         yield f"Its proof uses {', '.join(f'[{plain(name)}]({name}.md)' for name in theorem.proof_uses)}."
-    # The tables of the theorem's own page, whose headings in italics become headings of sections.
+    # The theorem's own page has headings in italics above its tables; they become headings of sections.
     for part in markdown(replace(page_of(theorem), lines=())).split("\n\n")[1:]:
         yield f"## {part.strip('*').capitalize()}" if part.startswith("*") else part
     yield "## Check it"

@@ -1,8 +1,8 @@
 """Generated text: parts of pages in the repository, between marks, and whole pages that only the site has.
 
-`python -m docs.extensions.generated` writes the parts and the picture of the architecture again; a test compares each
-part with the code. Before Sphinx reads the source folder, the gallery, the index of findings and the pages of autodoc
-are written.
+`python -m docs.extensions.generated` writes the parts and the picture of the architecture anew; a test compares each
+part with the code. The gallery, the index of findings and the pages of autodoc are written before Sphinx reads the
+source folder.
 """
 
 import re
@@ -43,7 +43,7 @@ def parts() -> dict[str, Callable[[], str]]:
 
 
 def rewritten(text: str, made: dict[str, Callable[[], str]]) -> str:
-    """Return a page with its parts made again. Raises KeyError for an unknown part."""
+    """Return a page with its parts made anew. Raises KeyError for an unknown part."""
     return _PART.sub(lambda found: f"{found[1]}{found[2]}\n{made[found[1]]().strip()}\n\n", text)
 
 

@@ -32,7 +32,7 @@ BY_NAME = {
     *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),
     *("over", "counts", "evaluated", "evidence", "settings", "measurements", "curves", "heat_maps", "theory", "varied"),
 }
-"""The keys of objects whose keys are names: of parameters, values, curves, outcomes."""
+"""Keys whose values are objects with names as keys: names of parameters, values, curves or outcomes."""
 
 
 def described(verb: str) -> str:
@@ -78,7 +78,7 @@ def shape(value: Any, indent: str = "") -> Iterator[str]:
 
 
 def _first(value: Any) -> tuple[Any, str]:
-    """Return the first entry of a list, or of nested lists, and words for the lists; other values as they are."""
+    """Return the first entry of nested lists, and words for the lists; return any other value as it is."""
     if not (isinstance(value, list) and value):
         return value, ""
     first, lists = _first(value[0])

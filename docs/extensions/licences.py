@@ -13,9 +13,9 @@ _NAME = re.compile(r"[\w.-]+")
 _CLASSIFIER = "License :: OSI Approved :: "
 _OWN = "lemmascope"
 _KNOWN = {"torch": "BSD-3-Clause"}
-"""The licences of packages that have builds which state none."""
+"""Licences of packages whose metadata state none in some builds."""
 _LONGEST = 60
-"""Maximum number of characters of a licence's name; a longer field holds the licence's text."""
+"""Maximum number of characters of a licence's name; a longer field is the licence's text."""
 
 
 def licences() -> str:

@@ -22,7 +22,7 @@ _SAID = {
 
 
 def direct() -> dict[str, set[str]]:
-    """Return, for each subpackage, those of its allowed imports that no other allowed import of it may import."""
+    """Return each subpackage's allowed imports, except those that another of its allowed imports may import."""
     found = {}
     for subpackage, allowed in SUBPACKAGES.items():
         others = allowed - {subpackage}
@@ -76,7 +76,7 @@ def _arrows(edges: dict[str, set[str]], places: dict[str, tuple[float, float]]) 
     for subpackage, others in edges.items():
         for other in sorted(others):
             (x, y), (to_x, to_y) = places[subpackage], places[other]
-            # Between columns an arrow goes from the side that is nearer to the other.
+            # An arrow to another column leaves its box near the side that faces the other box.
             share = 0.5 + 0.4 * ((to_x > x) - (to_x < x))
             ends = f'x1="{x + share * _WIDE:g}" y1="{y:g}" x2="{to_x + (1 - share) * _WIDE:g}" y2="{to_y + _HIGH:g}"'
             yield f'<line {ends} stroke="#667" stroke-width="1.5" marker-end="url(#head)"/>'

@@ -174,7 +174,7 @@ def _by_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _without_subject(documentation: str) -> str:
-    """Leave out the part of the first sentence before its colon: it names the clause, which the page says above."""
+    """Leave out the first sentence's part before its colon: it names the clause, which the page names already."""
     subject, colon, rest = documentation.partition(": ")
     if not colon or "." in subject:
         return documentation

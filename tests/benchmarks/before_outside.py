@@ -1,7 +1,7 @@
-"""True statements of `tests/outside` that an older tree of ours proves: it runs the code of that tree, not of this one.
+"""Record which true statements of `tests/outside` an older tree of this project proves, with that tree's code.
 
-`git worktree add ../before 13363866` brings the tree in which the set was committed, before any prover was changed for
-it; then run COMMAND.
+`git worktree add ../before 13363866` checks out the tree in which the statements were first committed, before any
+prover was changed for them. Then run COMMAND.
 """
 
 import json
@@ -19,7 +19,7 @@ SECONDS = 10
 
 
 def outcome(line):
-    """Return whether the tree proves a statement for all parameters: proved, not proved or not expressed."""
+    """Return "proved" (for all parameters), "not proved" or "not expressed" for a statement in the older tree."""
     try:
         theorem = verify.claim(line)
     except InputError:

@@ -1,4 +1,4 @@
-"""A step of Adam for a linear transformer of three layers, on a given batch and with the draw of the batch."""
+"""Benchmarks of a step of Adam for a three-layer linear transformer, without and with the draw of the batch."""
 
 import shutil
 from functools import partial
@@ -21,7 +21,7 @@ SEED = 1
 
 
 def ours(trained, device, resample=10**9):
-    """Return a training after the draw of its batch."""
+    """Return a training whose batch is drawn."""
     training = Training(
         Plan(L, D, N, trained, "printed", 0.25, BATCH, resample, 0.01, ETA, 10**9, 0.01, (0,)), SEED, device
     )
@@ -30,7 +30,7 @@ def ours(trained, device, resample=10**9):
 
 
 def definition(training, device):
-    """Return a step of PyTorch's Adam on full attention by autograd, on a given batch."""
+    """Return a function that takes a step of PyTorch's Adam on a fixed batch, with full attention and autograd."""
     generator = torch.Generator(device).manual_seed(SEED)
     batch = sample(BATCH, N, training.task.covariance, training.task.inverse, generator)
 
@@ -41,7 +41,7 @@ def definition(training, device):
 
 
 def adam_of_torch(matrices, gradient):
-    """Return a step of PyTorch's Adam."""
+    """Return a function that takes a step of PyTorch's Adam."""
     leaves = [matrix.clone().requires_grad_() for matrix in matrices]
     optimiser = torch.optim.Adam(leaves, lr=ETA, betas=(0.9, 0.9))
 
@@ -54,7 +54,7 @@ def adam_of_torch(matrices, gradient):
 
 
 def adam_of_numpy(A, gradient):
-    """Return a step of Adam in NumPy."""
+    """Return a function that takes a step of Adam in NumPy."""
     A, mean, square, count = A.numpy().copy(), 0.0, 0.0, 0
 
     def step():
@@ -67,9 +67,9 @@ def adam_of_numpy(A, gradient):
 
 
 def closed_form(A, S, weights, x, *, product, stack):
-    """Return the gradient in A alone: e_{l+1} = e_l − A_lᵀ S e_l, r = e_Lᵀ x, dr/dA_l = −(S e_l) b_{l+1}ᵀ.
+    """Return the gradient of the mean of r² in all A_l: e_{l+1} = e_l − A_lᵀ S e_l, r = e_Lᵀ x.
 
-    b_L = x, b_l = b_{l+1} − S A_l b_{l+1}.
+    dr/dA_l = −(S e_l) b_{l+1}ᵀ with b_L = x and b_l = b_{l+1} − S A_l b_{l+1}.
     """
     e, moved, slopes = weights, [], []
     for matrix in A:
@@ -83,7 +83,7 @@ def closed_form(A, S, weights, x, *, product, stack):
 
 
 def gradients(training):
-    """Return gradients on the training's batch by their names: PyTorch's, and those of NumPy."""
+    """Return two dicts of functions that compute the gradient on the training's batch: by PyTorch, and by NumPy."""
     batch, compiles = training._batch, shutil.which("g++") is not None
     if len(training.matrices) == 2:
 
@@ -111,7 +111,7 @@ def gradients(training):
 
 
 def best(training, device):
-    """Return steps of Adam from the prompts' second moments, by their names."""
+    """Return, by name, functions that take a step of Adam, with gradients from the prompts' second moments."""
     by_torch, by_numpy = gradients(training)
     _, exact = training.gradient()
     ways = {}
@@ -125,7 +125,7 @@ def best(training, device):
 
 
 def close(found, slopes):
-    """Whether gradients agree to rounding."""
+    """Return whether two gradients agree up to rounding."""
     return all(
         torch.allclose(one, other, rtol=0, atol=1e-11 * float(other.abs().max()))
         for one, other in zip(found, slopes, strict=True)
@@ -133,7 +133,7 @@ def close(found, slopes):
 
 
 def gradients_agree(training, device):
-    """Whether gradients are the reference's on the same draw, to rounding."""
+    """Return whether the training's gradient agrees up to rounding with the reference's on the same draw."""
     generator = torch.Generator(device).manual_seed(SEED)
     tokens, weights = sample(BATCH, N, training.task.covariance, training.task.inverse, generator)
     leaves = [matrix.clone().requires_grad_() for matrix in training.matrices]
@@ -161,7 +161,7 @@ ON_A_CARD = (
 
 
 def bound(trained, device):
-    """Return the sentence on the bound."""
+    """Return the note on what bounds the ratio."""
     return BOUND[trained] if device == "cpu" else ON_A_CARD
 
 
@@ -169,7 +169,7 @@ def bound(trained, device):
 def bench_adam_step(pair, device, trained):
     training = ours(trained, device)
     assert gradients_agree(training, device)
-    # Half of S, which is symmetric, w* and the query's token are each read once.
+    # Half of the symmetric matrix S, w* and the query's token are each read once.
     amount = 8 * BATCH * (D * (D + 1) / 2 + 2 * D)
     pair(
         f"a step of Adam, {WORDS[trained]}: L = {L}, d = {D}, n = {N}, batch {BATCH}",
@@ -187,7 +187,7 @@ def bench_adam_steps_with_the_draw(pair, device, trained):
     training = ours(trained, device, RESAMPLE)
 
     def steps():
-        # The steps from one draw up to the next.
+        # All steps on one batch: step 0 draws it.
         training.step = 0
         for _ in range(RESAMPLE):
             training.advance()

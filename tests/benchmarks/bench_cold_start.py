@@ -1,10 +1,10 @@
-"""A check from a cold start."""
+"""Benchmark of a check in a new process."""
 
 import os
 import subprocess
 import sys
 
-# Byte code is kept, as for installed packages: the warm-up writes it.
+# The warm-up run writes the byte code, which later runs reuse, as with installed packages.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 

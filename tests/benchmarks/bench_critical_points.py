@@ -1,4 +1,4 @@
-"""All critical points of Theorem 3's loss, certified, against training."""
+"""Benchmark of certifying all critical points of Theorem 3's loss, compared with training."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ STARTS, NEWTON, MERGED = 100, 100, 1e-6
 
 
 def adam():
-    """Return one step of Adam on a batch of full attention, by autograd."""
+    """Return a function that takes one step of Adam on a batch, with full attention and autograd."""
     import torch
 
     from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
@@ -32,10 +32,10 @@ def adam():
 
 
 def newton():
-    """Return the points where Newton's method ends from random starts, all of them at once, in NumPy.
+    """Return the points where Newton's method from random starts ends; all starts are iterated at once, in NumPy.
 
-    The loss is ∫ p² dμ with p = ∏(1 − a_l s), μ by its moments; its slope in a_l is −2 ∫ s p p_l dμ with
-    p_l = p/(1 − a_l s), and the second derivatives follow.
+    The loss is ∫ p² dμ with p = ∏(1 − a_l s), where μ is given by its moments. Its derivative in a_l is −2 ∫ s p p_l dμ
+    with p_l = p/(1 − a_l s).
     """
     moments = np.array([float(moment) for moment in trace_moments(2 * L, N, D)])
     a = np.random.default_rng(0).uniform(0, 3, (STARTS, L))

@@ -1,4 +1,4 @@
-"""Growth of the time of an SGD step on fresh sign encodings with the number of tokens and the encodings' dimension."""
+"""Time of an SGD step on fresh sign encodings as a function of the number of tokens and of the encodings' dimension."""
 
 from tests.benchmarks.bench_sgd_step import ours
 

@@ -1,4 +1,4 @@
-"""Wishart trace moments against the enumeration of pairings."""
+"""Benchmark of Wishart trace moments, compared with the enumeration of pairings."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ COMMON, LARGEST = 9, 26
 
 
 def merging():
-    """The merging of two labels, compiled: it returns the number of labels removed."""
+    """Return a compiled function that merges two labels and returns the number of labels removed."""
     from numba import njit
 
     @njit("int64(int64[::1], int64, int64, int64)")
@@ -28,10 +28,10 @@ def merging():
 
 
 def pairings():
-    """Return E tr (XXᵀ)^k as a function of k: compiled code counts all (2k − 1)!! pairings by their free indices.
+    """Return a function that gives E tr (XXᵀ)^k: compiled code counts all (2k − 1)!! pairings by their free indices.
 
-    tr (XXᵀ)^k is a cycle of 2k entries of X; the entries at 2i − 1 and 2i share a row, those at 2i and 2i + 1 a column.
-    Entries that are paired have both indices in common.
+    tr (XXᵀ)^k is a cycle of 2k entries of X: entries 2i − 1 and 2i share a row, and entries 2i and 2i + 1 share a
+    column. Paired entries have both indices in common.
     """
     from numba import njit
 
@@ -70,11 +70,11 @@ def pairings():
 
 
 def partitions(order, n=N, d=D):
-    """Return E tr (XXᵀ)^k by the expansion of p_k in zonal polynomials, a sum over partitions.
+    """Return E tr (XXᵀ)^k by the expansion of the power sum p_k in zonal polynomials, a sum over partitions of k.
 
-    With c = 2j − i of a box in row i and column j, from 0, its arm a and its leg l, a partition of k has the term
-    2k ∏' c ∏ (n + c)(d + c) / ∏ (2a + l + 1)(2a + l + 2), where ∏' leaves out the first box. Partitions with another
-    box of c = 0 have no term: two rows and a column below them are left.
+    The box in row i and column j, both from 0, has c = 2j − i, an arm a and a leg l. A partition has the term
+    2k ∏' c ∏ (n + c)(d + c) / ∏ (2a + l + 1)(2a + l + 2), where ∏' leaves out the first box. The term is 0 if another
+    box has c = 0, so the sum is over partitions that consist of at most two rows with a column of ones below.
     """
     total = Fraction(0)
     for first in range(1, order + 1):

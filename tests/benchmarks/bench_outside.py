@@ -1,4 +1,7 @@
-"""Statements of others: numbers proved and refuted in a family, and the cost of a proof; some minutes a family."""
+"""Benchmark of statements from other sources: the numbers proved and refuted in each family, and the cost of proofs.
+
+A family takes some minutes.
+"""
 
 import pytest
 
@@ -11,7 +14,7 @@ SECONDS = 10
 
 
 def measured(family):
-    """Return the results for a family's statements: seconds are those of the processor."""
+    """Return the results for a family's statements, with processor times in seconds."""
     each_true, each_false = ([s for s in statements(family) if s.true == true] for true in (True, False))
     found = [longest(proof) for each in each_true if (proof := proofs(each)) is not None]
     refuted = [verify.explore(each.statement, {}, seconds=SECONDS).counterexample is not None for each in each_false]

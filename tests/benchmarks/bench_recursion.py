@@ -1,4 +1,4 @@
-"""The one-hot recursion at many instances, and its number of steps to ε."""
+"""Benchmarks of the one-hot recursion: its loss at many instances, and the number of steps to reach ε."""
 
 import re
 import shutil
@@ -21,20 +21,20 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 POINTS, STEPS = 10_000, 100_000
 LEVEL, REACHED = Fraction(1, 10**9), 1e-4
-"""The level, and a higher one that can be reached step by step."""
+"""The level of the loss, and a higher level that iterating step by step can reach."""
 _EXPONENTIAL = 40
-"""Operations of an exponential: two for the reduction, 26 for a polynomial of order 13, the rest to combine them."""
+"""Number of operations of an exponential: 2 for the reduction, 26 for a polynomial of order 13, 12 to combine them."""
 
 
 def instances(count):
-    """Lengths, subset sizes and step sizes within Theorem 1's hypotheses."""
+    """Return random lengths, subset sizes and step sizes that satisfy Theorem 1's hypotheses."""
     rng = np.random.default_rng(0)
     q = rng.integers(2, 8, count)
     return {"T": 4 * q + rng.integers(1, 200, count), "q": q, "d": 5, "eta": rng.uniform(1e-4, 2e-3, count)}
 
 
 def loop(T, q, d, eta, steps):
-    """Return the loss of one instance after some steps, with NumPy scalars."""
+    """Return the loss of one instance after a number of steps, computed with NumPy scalars."""
     T, q, d, eta = map(np.float64, (T, q, d, eta))
     a = C = np.float64(0)
     by_a, by_C = eta / q, eta * d / (q * (T - 1))
@@ -49,7 +49,7 @@ def loop(T, q, d, eta, steps):
 
 
 def by_numba():
-    """Return the recursion at all instances: chunks on all cores, a step of a chunk at a time."""
+    """Return a function that iterates the recursion at all instances in chunks, which run on all cores."""
     from numba import njit, prange
 
     @njit(parallel=True, fastmath=True, error_model="numpy")
@@ -78,7 +78,7 @@ def by_numba():
 
 
 def by_torch():
-    """Return the recursion at all instances, ten steps of which are compiled as one operation."""
+    """Return a function that iterates the recursion at all instances; ten steps are compiled as one operation."""
     import torch
 
     @torch.compile
@@ -105,7 +105,7 @@ def by_torch():
 
 
 def best(points):
-    """Return ways to take a tenth of the steps at all instances, by their names."""
+    """Return, by name, functions that take a tenth of the steps at all instances."""
     given = (*(np.asarray(points[name], float) for name in ("T", "q")), 5.0, np.asarray(points["eta"], float))
     (exact,) = observe(DYNAMICS, points, [1000])
     ways = {"Numba": by_numba()} | ({"PyTorch, ten steps compiled": by_torch()} if shutil.which("g++") else {})
@@ -120,7 +120,7 @@ def best(points):
 
 
 def compiled_loop():
-    """Return a compiled loop that iterates one instance up to a level."""
+    """Return a compiled function that counts one instance's steps until the loss is at most a level."""
     from numba import njit
 
     @njit(error_model="numpy")
@@ -140,7 +140,7 @@ def compiled_loop():
 
 
 def operations():
-    """Count the operations of a step in the program that is compiled from the statement."""
+    """Return the number of operations of a step in the program that is compiled from the statement."""
     source = compile_program(DYNAMICS.step, DYNAMICS.state, fixed_symbols(DYNAMICS)).source
     return len(re.findall(r"[-+/*]+", source)) + (_EXPONENTIAL - 1) * source.count("exp(")
 
@@ -206,7 +206,7 @@ def bench_steps_to_epsilon(pair):
     counted = run(REACHED, 200, 3, 5, 0.002)
     found = steps_to(Fraction(1, 10**4))
     assert found.lower <= counted <= found.upper
-    # The ratio is the lower end of the certified number of steps over the upper end of the number for the higher level.
+    # `times` is a lower bound of the ratio of the numbers of steps to LEVEL and to the higher level.
     times = steps_to(LEVEL).lower / found.upper
     pair(
         "steps to ε = 10^-9, T = 200, q = 3, d = 5, η = 1/500",

@@ -1,4 +1,7 @@
-"""Numbers of examples that a search needs to refute the canaries, guided by general positions and margins or not."""
+"""Benchmark of the numbers of examples that a guided and an unguided search need to refute the canaries.
+
+General positions and margins guide a search.
+"""
 
 import statistics
 from functools import cache
@@ -17,7 +20,7 @@ HOW = (
 
 @cache
 def measured():
-    """Return for each seed from 0 on the numbers of examples for all canaries: ours, and the plain way's."""
+    """Return, for each seed from 0 on, two lists of the numbers of examples per canary: guided, and unguided."""
     tried = [pair for pair in canaries() if pair[0].id not in COSTLY]
 
     def one_seed(seed):
@@ -31,7 +34,7 @@ def measured():
 
 
 def totals(places):
-    """Return the total examples over some canaries for each seed but 0: ours, and the plain way's."""
+    """Return two lists of the total number of examples over some canaries, per seed except 0: guided, and unguided."""
     return [[sum(seed[way][i] for i in places) for seed in measured()[1:]] for way in (0, 1)]
 
 
@@ -50,7 +53,7 @@ def bench_canaries_are_refuted(counted):
 
 
 def bench_canaries_that_take_a_search(counted):
-    # The canaries are chosen by seed 0, which is not counted.
+    # Seed 0 selects the canaries, and the counts leave it out.
     first = measured()[0]
     places = [i for i in range(len(first[0])) if not first[0][i] == first[1][i] == 1]
 

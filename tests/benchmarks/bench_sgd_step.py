@@ -1,4 +1,4 @@
-"""A step of SGD on fresh sign encodings, its draw included."""
+"""Benchmark of a step of SGD on fresh sign encodings, including the draw of the batch."""
 
 import math
 
@@ -24,12 +24,12 @@ BOUND = {
 
 
 def ours(device, dtype="float32", attend="tokens", T=T, d_e=D_E):
-    """A training at the paper's setting."""
+    """Return a training at the paper's setting."""
     return Training(Plan(T, Q, D, d_e, "stochastic", attend, "sgd", ETA, ETA, 0, N, 0.02, dtype, (0,)), SEED, device)
 
 
 def definition(device, dtype):
-    """Return a step with dense signs, the layer by its definition, autograd and PyTorch's SGD."""
+    """Return a function that takes a step with dense signs, the layer's definition, autograd and PyTorch's SGD."""
     begun, generator = ours(device, dtype), torch.Generator(device).manual_seed(SEED)
     W, V = begun.W.clone().requires_grad_(), begun.V.clone().requires_grad_()
     optimiser = torch.optim.SGD([W, V], lr=ETA)
@@ -45,7 +45,7 @@ def definition(device, dtype):
 
 
 def by_torch(device, dtype):
-    """Return a step with signs drawn from a table of a byte's eight signs, and the gradient written out."""
+    """Return a function that takes a step with the gradient written out; a table maps a random byte to eight signs."""
     begun, generator = ours(device, dtype), torch.Generator(device).manual_seed(SEED)
     W, V, source = begun.W.clone(), begun.V.clone(), SignEncodings(D_E, begun.W.dtype, device)
 
@@ -59,9 +59,10 @@ def by_torch(device, dtype):
 
 
 def numba_gradient():
-    """Return the gradient of a batch in W[:, d:] and V, a sample at a time: its signs are in cache when they are used.
+    """Return a function that gives the gradient of a batch in W[:, d:] and V.
 
-    `table` (256, 8) has the signs of a byte; `octets` (n, d_e T/8), tokens (n, d, T), members (n, q).
+    Samples are processed one at a time, so that a sample's signs are in cache when they are used. The shapes are
+    `table` (256, 8), the signs of each byte, `octets` (n, d_e T/8), tokens (n, d, T) and members (n, q).
     """
     from numba import njit, prange
 
@@ -101,7 +102,7 @@ def numba_gradient():
 
 
 def by_numba(dtype):
-    """Return a step in NumPy and Numba."""
+    """Return a function that takes a step in NumPy and Numba."""
     begun, rng, gradient = ours("cpu", dtype), np.random.default_rng(SEED), numba_gradient()
     W, V, table = np.ascontiguousarray(begun.W[:, D:]), begun.V.numpy().copy(), signs_of_bytes(dtype)
 
@@ -124,7 +125,7 @@ def by_numba(dtype):
 
 
 def signs_of_bytes(dtype):
-    """Return the table whose row b has the eight signs that byte b stands for, each of size 1/√d_e."""
+    """Return a table whose row b holds the eight signs ±1/√d_e that byte b encodes."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     return ((2.0 * bits - 1) / math.sqrt(D_E)).astype(dtype)
 
@@ -138,8 +139,8 @@ def exact_slopes(W, V, encodings, tokens, members):
 
 
 def close(found, exact):
-    """Whether gradients are those in float64, to the rounding of their numbers."""
-    # Roundings of either sign in four successive sums of 2 (D + D_E) + T terms, which are up to twice as large.
+    """Return whether gradients agree with those in float64 up to the rounding of their data type."""
+    # Rounding errors of random sign in four successive sums of 2 (D + D_E) + T terms, each at most twice the sum.
     times = 8 * math.sqrt(2 * (D + D_E) + T)
     return all(
         bool((slope - expected).norm() <= times * torch.finfo(slope.dtype).eps * expected.norm())
@@ -148,7 +149,7 @@ def close(found, exact):
 
 
 def gradients_agree(device, dtype):
-    """Whether the gradients are those of the reference in float64 on the same draw, to the rounding of `dtype`."""
+    """Return whether the gradients agree with the reference's in float64 on the same draw, up to `dtype`'s rounding."""
     training = ours(device, dtype)
     _, *found = training.gradient()
     return close(found, exact_slopes(training.W, training.V, *training.batches.drawn(training.step)))
@@ -158,7 +159,7 @@ def gradients_agree(device, dtype):
 def bench_sgd_step(pair, device, dtype):
     assert gradients_agree(device, dtype)
     size = {"float32": 4, "float64": 8}[dtype]
-    # A sign is a bit; all data are written and read once, as in a copy.
+    # A sign takes one bit. All data are written once and read once, as in a copy.
     amount = 2 * N * (T * D_E / 8 + T * D * size)
     best = on_threads("PyTorch, its gradient written out", awaited(device, by_torch(device, dtype)))
     pair(

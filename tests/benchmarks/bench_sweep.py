@@ -1,4 +1,4 @@
-"""A sweep of a theorem over more and more instances, against a check of each."""
+"""Time of a sweep of a theorem as a function of the number of instances, compared with a check of each instance."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ import verify
 from verify import load_theorem
 
 ACROSS = 10
-"""The number of values of R; the values of n make up the number of points."""
+"""The number of values of R; the number of values of n is the number of points divided by ACROSS."""
 
 
 def bench_growth_with_points(growth):
@@ -15,7 +15,7 @@ def bench_growth_with_points(growth):
 
     def swept(points):
         found = verify.sweep(theorem, {"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
-        # Its claims are in words, which no instance decides; its steps are evaluated.
+        # The theorem's claims are in words, and no instance decides them. Its steps are evaluated.
         assert found.counts == {"inconclusive": points}
 
     def checked(points):

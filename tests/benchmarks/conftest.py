@@ -1,11 +1,11 @@
-"""Fixtures of the benchmarks: `pair` against two peers, `counted` for counts, `growth` along an axis.
+"""Fixtures of the benchmarks: `pair` times work against two peers, `counted` compares counts, `growth` scans an axis.
 
-The peers of a row are the definition, as a reader of the paper would run it, and the best plain way: the fastest that
-an able user would write with NumPy, SciPy, PyTorch or Numba in some 20 to 50 lines. A row claims the ratio to the best
-plain way.
+A row has two peers: the definition, as a reader of the paper would run it, and the best plain way. The best plain way
+is the fastest program that an able user would write with NumPy, SciPy, PyTorch or Numba in some 20 to 50 lines. A row
+claims the ratio to the best plain way.
 
-`make bench` collects `bench_*.py`; `pytest tests` does not. Each fixture uses pytest-benchmark's `benchmark`, so that a
-benchmark asks for one of them, once.
+`make bench` collects `bench_*.py`; `pytest tests` does not. Each fixture uses pytest-benchmark's `benchmark`, which
+runs once per test, so a benchmark uses one fixture, once.
 """
 
 import math
@@ -22,14 +22,14 @@ from tests.benchmarks.page import is_pair, others_lines, table
 from tests.benchmarks.timing import fastest, median_seconds
 
 GROWTH = Path("build/benchmarks/growth")
-"""Folder of the plots. The page's writer copies them from here, so a measurement changes no tracked file."""
+"""Folder of the plots. `make bench` copies them from here, so a measurement changes no tracked file."""
 ROWS = pytest.StashKey[list]()
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
 
 @pytest.fixture
 def stored(request, benchmark):
-    """Keep a row: in pytest-benchmark's JSON, and for the table at the end of the run."""
+    """Return a function that keeps a row in pytest-benchmark's JSON and for the table at the end of the run."""
 
     def store(**row):
         on_device = "device" in request.fixturenames
@@ -57,13 +57,13 @@ def ratios(mine, theirs, *, cost):
 
 @pytest.fixture
 def pair(request, benchmark, stored):
-    """Time three ways in turn: the definition and the best plain way before each round of ours.
+    """Time three programs in turn: before each round of ours, the definition and the best plain way run once.
 
-    A peer is a callable, or a dict of callables by name: the fastest of them here is timed, and the note names it.
-    Without `best` the definition is the best plain way. `best_times` and `definition_times` are the numbers of a peer's
-    runs that do the work of one of ours. A ratio is a peer's time over ours; that of the best plain way must be at
-    least `reach`. With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most
-    `reach`.
+    A peer is a callable, or a dict of callables by name; of a dict, the callable that is fastest on this machine is
+    timed, and the note names it. Without `best` the definition is the best plain way. `best_times` and
+    `definition_times` are the numbers of a peer's runs that do the work of one of ours. A ratio is a peer's time
+    divided by ours, and the ratio to the best plain way must be at least `reach`. With `cost` a ratio is our time
+    divided by a peer's, and the ratio to the best plain way must be at most `reach`.
     """
 
     def run(
@@ -107,9 +107,9 @@ def pair(request, benchmark, stored):
 
 @pytest.fixture
 def counted(benchmark, stored):
-    """Compare counts: `measure()` returns two lists, the counts of ours and those of the plain way in the same runs.
+    """Compare counts: `measure()` returns two lists, our counts and the plain way's counts in the same runs.
 
-    The plain way takes the place of both peers. `note(ours, plain)` returns the row's note.
+    The plain way stands for both peers. `note(ours, plain)` returns the row's note.
     """
 
     def run(work, unit, measure, *, reach, note):
@@ -126,11 +126,11 @@ def counted(benchmark, stored):
 
 @pytest.fixture
 def growth(benchmark, stored):
-    """Time points along an axis, the median of a few runs each, and plot the times against it."""
+    """Time work at points along an axis, by the median of a few runs at each point, and plot the times."""
 
     def run(work, axis, points, plain=None, *, times=3, note=""):
         def measure():
-            # Without timing, each way is run once, at its first point.
+            # With timing disabled, each line is run once, at its first point.
             several = [dict(list(some.items())[: 1 if benchmark.disabled else None]) for some in (points, plain or {})]
             runs = 1 if benchmark.disabled else times
             return [{x: median_seconds(work, runs) for x, work in some.items()} for some in several if some]
@@ -150,7 +150,7 @@ def growth(benchmark, stored):
 
 
 def _slope(line):
-    """The exponent of a power law through the upper half of the points, by least squares; None for one point."""
+    """Return the exponent of a power law, fitted to the upper half of the points; None for one point."""
     upper = [(math.log(x), math.log(y)) for x, y in line[(len(line) - 1) // 2 :]]
     if len(upper) < 2:
         return None
@@ -176,7 +176,7 @@ def _plot(row, path):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_benchmark_update_machine_info(machine_info):
-    """Record the kind of the machine, and drop its name."""
+    """Record the kind of the machine, without its name."""
     machine_info.pop("node", None)
     installed = {name: _version(name) for name in PACKAGES}
     machine_info["packages"] = {name: version for name, version in installed.items() if version}

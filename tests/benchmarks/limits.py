@@ -1,4 +1,4 @@
-"""The limits of this machine: the bandwidth of a copy and the rate of a product, measured when asked for."""
+"""The physical limits of this machine: the measured bandwidth of a copy and rate of a matrix product."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,20 +11,20 @@ from tests.benchmarks.timing import awaited, seconds_of
 
 @dataclass(frozen=True)
 class Limit:
-    """A physical limit: so many bytes at the bandwidth of a copy, or operations at the rate of a float64 product."""
+    """An amount of bytes, limited by the bandwidth of a copy, or of operations, limited by the rate of a product."""
 
     name: str
     amount: float
     kind: Literal["bytes", "operations"]
 
     def seconds(self, device: str) -> float:
-        """Return the time that the machine needs at least for this amount."""
+        """Return the least time that the machine needs for this amount; operations are in float64."""
         return self.amount / rates(device)["copy_bytes" if self.kind == "bytes" else "float64_operations"]
 
 
 @cache
 def rates(device: str) -> dict[str, float]:
-    """Return bytes a second of a large copy, read and written, and operations a second of products."""
+    """Return the bytes that a copy reads and writes per second, and the operations per second of matrix products."""
     if device == "cuda":
         return _on_cuda()
     source = np.ones(2**25)

@@ -1,8 +1,8 @@
-"""BENCHMARKS.md, from the rows in `rows/`: `python -m tests.benchmarks.page [RUN] < NAMES > BENCHMARKS.md`.
+"""Write BENCHMARKS.md from the rows in `rows/`: `python -m tests.benchmarks.page [RUN] < NAMES > BENCHMARKS.md`.
 
-Each row has its own file, so that it can be measured anew by itself, and on another device. RUN is a file that
-pytest-benchmark wrote; its rows are stored first. NAMES are the existing benchmarks, as pytest lists them: the row of a
-benchmark that no longer exists is left out, and a benchmark without a row is shown as not measured.
+Each row has its own file, so that a row can be measured anew alone, and on another device. RUN is a file that
+pytest-benchmark wrote; its rows are stored first. NAMES lists the existing benchmarks, as pytest prints them. The row
+of a benchmark that no longer exists is left out, and a benchmark without a row is shown as not measured.
 """
 
 import json
@@ -39,7 +39,7 @@ _HEAD = (
 def rows_of(run):
     """Return the rows of a run in the stored form: date, commit, kind of machine, and the numbers."""
     commit = run.get("commit_info", {})
-    # A measurement of a tree that differs from the commit belongs to no commit.
+    # A + marks a measurement of a tree with uncommitted changes.
     of_commit = f"{(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
     measured = {"date": run["datetime"][:19], "commit": of_commit, "machine": machine_of(run["machine_info"])}
     return [
@@ -50,14 +50,14 @@ def rows_of(run):
 
 
 def command_of(benchmark):
-    """Return a command that measures a row anew; it may measure others too."""
+    """Return a command that measures a row anew; the command may measure other rows too."""
     function = benchmark["fullname"].rpartition("::")[2].partition("[")[0]
     on_a_card = "DEVICE=cuda " if benchmark["extra_info"]["device"] == "cuda" else ""
     return f'make bench {on_a_card}ARGS="-k {function}"'
 
 
 def machine_of(info):
-    """Return the kind of a machine, and its best rates, which differ from run to run."""
+    """Return the kind of a machine, and its measured rates, which differ from run to run."""
     cpu = info.get("cpu", {})
     parts = [
         *([info["card"]] if info.get("card") else []),
@@ -69,13 +69,13 @@ def machine_of(info):
 
 
 def file_of(row):
-    """Return the name of a row's file, made of the names of the benchmark and of the device."""
+    """Return the name of a row's file, made from the benchmark's name and the device's."""
     words = f"{row['name'].rpartition('/')[2]}_{row['device']}".lower().replace("bench_", "").replace(".py::", "_")
     return f"{re.sub('[^a-z0-9]+', '_', words)}.json"
 
 
 def keep(rows, folder):
-    """Write each row into its file, a line for each of its fields."""
+    """Write each row to its file, one line per field."""
     folder.mkdir(exist_ok=True)
     for row in rows:
         lines = (f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
@@ -83,12 +83,12 @@ def keep(rows, folder):
 
 
 def kept(folder):
-    """Return the rows of a folder."""
+    """Return the rows stored in a folder."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
 def names_of(text):
-    """Return the benchmarks that pytest has listed (--collect-only -q)."""
+    """Return the names of the benchmarks in a list printed by pytest (--collect-only -q)."""
     return [line for line in text.splitlines() if "::" in line]
 
 
@@ -106,7 +106,7 @@ def number_text(x):
 
 
 def cells(row):
-    """Return a row's cells, in the order of the table's head."""
+    """Return a row's cells in the order of `_HEAD`."""
     if not is_measured(row):
         return _not_measured(row["work"], row["device"])
     amount = seconds_text if row["kind"] == "pair" else lambda x: f"{x:.0f} {row['unit']}"
@@ -134,12 +134,12 @@ def cells(row):
 
 
 def is_pair(row):
-    """Whether a row compares ours with peers."""
+    """Return whether a row compares our times or counts with those of peers."""
     return row["kind"] in ("pair", "counted")
 
 
 def is_measured(row):
-    """Whether a row has both peers; a row without them must be measured anew."""
+    """Return whether a row has the best plain way; a row without it must be measured anew."""
     return "best" in row
 
 
@@ -148,13 +148,13 @@ def _not_measured(work, device):
 
 
 def is_reached(row):
-    """Whether the median ratio to the best plain way is as required."""
+    """Return whether the median ratio to the best plain way meets `reach`."""
     median = statistics.median(row["ratios"])
     return median <= row["reach"] if row["cost"] else median >= row["reach"]
 
 
 def lines_of(rows):
-    """Return the cells of all rows; work that runs on devices has a line for each device, measured or not."""
+    """Return the cells of all rows; work that can run on a GPU has a line for each device, measured or not."""
     there = {(row["work"], row["device"]): row for row in rows}
     found = []
     for work in dict.fromkeys(row["work"] for row in rows):
@@ -166,20 +166,20 @@ def lines_of(rows):
 
 
 def table(rows):
-    """Return a table for a terminal, a line each."""
+    """Return the lines of a table for a terminal."""
     lines = [_HEAD, *lines_of(rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def machine_lines(rows):
-    """Return the kinds of the machines, each once, with its best rates when it was last used."""
+    """Return a line for each kind of machine, with the rates of its latest measurement."""
     rates = {row["machine"]["kind"]: row["machine"]["rates"] for row in sorted(rows, key=lambda row: row["date"])}
     return [f"- {'; '.join([kind, *rate_texts(of_device)])}" for kind, of_device in rates.items()]
 
 
 def rate_texts(rates):
-    """Return the best rates of a machine, on each of its devices, as texts."""
+    """Return a text with the rates of each device of a machine."""
     return [
         f"on {device} a copy moves {best['copy_bytes'] / 1e9:.3g} GB/s, "
         f"a product does {best['float32_operations'] / 1e9:.3g} (float32)"
@@ -189,7 +189,7 @@ def rate_texts(rates):
 
 
 def others_cells(row):
-    """Return the cells of a family of statements of others, in the order of that table's head."""
+    """Return the cells of a family of statements from other sources, in the order of `_OTHERS_HEAD`."""
     middle = {name: statistics.median(row[name]) for name in ("characters", "searched", "rechecked")}
     return (
         row["work"],
@@ -206,7 +206,7 @@ def others_cells(row):
 
 
 def solved(peer, family):
-    """Return the number of a family's true statements that another solver or tree proves, by its record."""
+    """Return the number of a family's true statements that are proved in the record of a solver or an older tree."""
     if (found := record(peer)) is None:
         return NOT_MEASURED
     outcomes = [said for name, said in found["outcomes"].items() if name.partition("/")[0] == family]
@@ -214,7 +214,7 @@ def solved(peer, family):
 
 
 def others_lines(rows):
-    """Return the section about statements of others; nothing without a row."""
+    """Return the lines of the section about statements from other sources; no lines if there is no row."""
     if not rows:
         return []
     kept_records = {peer: found for peer in PEERS if (found := record(peer)) is not None}
@@ -237,7 +237,7 @@ def others_lines(rows):
 
 
 def _before():
-    """Return a sentence about the record of the tree in which the set was committed; "" without one."""
+    """Return a sentence about the record of the tree in which the statements were committed; "" without a record."""
     if (found := record("before")) is None:
         return ""
     unread = [*found["outcomes"].values()].count("not expressed")
@@ -248,7 +248,7 @@ def _before():
 
 
 def page(rows, names):
-    """Return the page of the benchmarks of some names, from rows that are kept."""
+    """Return the page about the named benchmarks, from the stored rows."""
     rows = sorted((row for row in rows if row["name"] in names), key=lambda row: names.index(row["name"]))
     without = [name for name in names if name not in {row["name"] for row in rows}]
     pairs = [row for row in rows if is_pair(row)]
@@ -290,7 +290,7 @@ def page(rows, names):
 
 
 def main():
-    """Keep the rows of a run, if one is named, and write the page of the benchmarks named on standard input."""
+    """Store the rows of each run that is named, and write the page about the benchmarks named on standard input."""
     names = names_of(sys.stdin.read())
     if not names:
         sys.exit("no benchmark is named on standard input")

@@ -1,9 +1,9 @@
-"""True statements of `tests/outside` that other solvers prove, for comparison; none is a dependency of ours.
+"""Record which true statements of `tests/outside` other solvers prove; no solver is a dependency of this project.
 
-`python -m tests.benchmarks.peers_outside z3 > tests/outside/z3.json` after `pip install z3-solver`, and the same with
-cvc5. Square roots are new symbols with their definitions; functions that a solver lacks are uninterpreted (a model of
-these is no counterexample); sums, products, factorials, binomial coefficients, limits and recursions are not expressed.
-Each statement has a process of its own, which is killed after SECONDS of processor time.
+After `pip install z3-solver` run `python -m tests.benchmarks.peers_outside z3 > tests/outside/z3.json`; the same works
+with cvc5. A square root becomes a new symbol with its definition. A function that a solver lacks is uninterpreted, so a
+model with such a function is no counterexample. Sums, products, factorials, binomial coefficients, limits and
+recursions are not expressed. Each statement runs in its own process, which is killed after SECONDS of processor time.
 """
 
 import importlib
@@ -20,17 +20,17 @@ from tests.outside.reading import Statement
 
 SECONDS = 10
 MODULES = {"z3": "z3", "cvc5": "cvc5.pythonic"}
-"""The module of each solver: both have the same functions."""
+"""The Python module of each solver; both modules have the same interface."""
 PEERS = {"z3": "z3-solver", "cvc5": "cvc5"}
-"""The package of each solver."""
+"""The package on PyPI of each solver."""
 _UNINTERPRETED = ("exp", "log", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh")
 _NATIVE = {"exp": "Exponential", "sin": "Sine", "cos": "Cosine", "tan": "Tangent", "atan": "Arctangent", "pi": "Pi"}
-"""The functions of cvc5; its `Pi` is a function without arguments."""
+"""The functions that cvc5 has, with their names in its module; `Pi` is a function without arguments."""
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
 
 def _arithmetic(solver, definitions):
-    """Return the solver's meanings of the names in a statement; a square root adds to the definitions."""
+    """Return the solver's meaning of each name in a statement; a square root appends to the list `definitions`."""
 
     def root(argument):
         symbol = solver.FreshReal("root")
@@ -80,7 +80,7 @@ def _domain(solver, domain, symbol):
 
 
 def outcome(peer: str, outside: Outside) -> str:
-    """Return whether a solver proves a statement: proved, not proved or not expressed."""
+    """Return a solver's outcome for a statement: proved, not proved or not expressed."""
     solver, statement = importlib.import_module(MODULES[peer]), Statement.read(outside.statement)
     if statement.recursions:
         return "not expressed"
@@ -111,7 +111,7 @@ def outcome(peer: str, outside: Outside) -> str:
 
 
 def _is_polynomial(statement: Statement) -> bool:
-    """Whether a statement is about real numbers and has no function except roots and choices."""
+    """Return whether a statement is about real numbers and has no function except roots and case distinctions."""
     names = set(re.findall(r"[A-Za-z]+", statement.text))
     return not any(domain.integer for domain in statement.domains) and not names & {*_UNINTERPRETED, "pi", "E", "floor"}
 
@@ -122,7 +122,7 @@ def _limited(peer, outside, answers):
 
 
 def in_time(peer: str, outside: Outside) -> str:
-    """Return the `outcome` from a process of its own, or `out of time` if its time ends first."""
+    """Return the `outcome` from a separate process, or `out of time` if its time ends first."""
     answers = multiprocessing.SimpleQueue()
     process = multiprocessing.Process(target=_limited, args=(peer, outside, answers))
     process.start()

@@ -1,4 +1,4 @@
-"""Numbers of examples that a search needs to refute a canary, guided and not."""
+"""Number of examples that a guided or an unguided search needs to refute a canary."""
 
 import pytest
 
@@ -8,10 +8,10 @@ from verify.search.limits import EXPLORE
 
 
 def needed(theorem, canary, seed, *, guided, most=EXPLORE.max_examples, seconds=600):
-    """Return the number of examples that a search needs, or has tried if it refutes nothing, and whether it refutes.
+    """Return the number of examples tried until the search refutes or ends, and whether the search refutes.
 
-    A counterexample is not simplified, and if nothing is found, no bound's sharpness is computed. An unguided search
-    only draws: nothing is tried before, margins are no targets, and the nearest misses are not polished.
+    No counterexample is simplified, and no bound's sharpness is computed. An unguided search only draws instances: it
+    tries none before the draws, does not use margins, and does not polish the nearest misses.
     """
     with pytest.MonkeyPatch.context() as patched:
         for name in ("_simplify", "sharpness"):
@@ -23,7 +23,7 @@ def needed(theorem, canary, seed, *, guided, most=EXPLORE.max_examples, seconds=
 
 
 def canaries():
-    """Yield all theorems' canaries."""
+    """Yield each canary with its theorem."""
     for name in ids("theorem"):
         theorem = load_theorem(name)
         yield from ((theorem, canary) for canary in theorem.canaries)

@@ -1,4 +1,4 @@
-"""Every benchmark still runs, with its assertions on its own results; nothing is timed."""
+"""Every benchmark still runs, and its assertions hold; nothing is timed."""
 
 import subprocess
 import sys
@@ -12,11 +12,11 @@ COLLECTED = ("-o", "python_files=bench_*.py", "-o", "python_functions=bench_*", 
 QUICK = {"bench_cold_start.py", "bench_critical_points.py", "bench_growth_sgd.py"}
 """Benchmarks that take 2 to 4 seconds of a processor each, and run in `make test`.
 
-Of the others, which `make audit` runs, `bench_sweep.py` takes 5 seconds, `bench_moments.py` 9, `bench_adam_step.py` 11,
+`make audit` runs the others: `bench_sweep.py` takes 5 seconds, `bench_moments.py` 9, `bench_adam_step.py` 11,
 `bench_sgd_step.py` 28 and `bench_recursion.py` 41.
 """
 LONG = {"bench_search.py", "bench_outside.py"}
-"""Benchmarks that search for half an hour; `test_searches.py` and `tests/outside` test their parts."""
+"""Benchmarks that take half an hour each; `test_searches.py` and `tests/outside` test their parts."""
 
 
 def in_their_target(names):

@@ -1,9 +1,9 @@
-"""The rows that the fixtures write for work whose cost is known."""
+"""The fixtures write the right rows for work whose cost is known."""
 
 import json
 
 import pytest
-import torch  # noqa: F401 -- pytester would load it twice, which it does not survive
+import torch  # noqa: F401 -- otherwise pytester would load PyTorch twice, which fails
 
 pytest_plugins = ["pytester"]
 BENCHMARKS = """
@@ -32,7 +32,7 @@ BENCHMARKS = """
 
 
 class Clock:
-    """A clock that moves only when the work moves it."""
+    """A clock that advances only when the work advances it."""
 
     now = 0.0
 
@@ -45,15 +45,15 @@ class Clock:
 
 @pytest.fixture
 def measured(pytester, monkeypatch, tmp_path):
-    """Run the benchmarks; return pytest's result, the rows by their work and the folder of plots."""
-    # The inner run unloads the modules that it imports, and these two cannot be imported twice.
+    """Return a function that runs BENCHMARKS and returns pytest's result, the rows by their work, the plots' folder."""
+    # The inner run unloads the modules that it imports, and these two modules cannot be imported twice.
     for name in ("matplotlib.pyplot", "torch"):
         pytest.importorskip(name)
     rates = {"copy_bytes": 1.0, "float32_operations": 1.0, "float64_operations": 1.0}
     monkeypatch.setattr("tests.benchmarks.conftest.rates", lambda device: rates)
     monkeypatch.setattr("tests.benchmarks.conftest.GROWTH", tmp_path / "growth")
     monkeypatch.setattr("tests.benchmarks.timing.time", Clock())
-    # pytest-benchmark disables itself in a worker of pytest-xdist.
+    # pytest-benchmark disables itself in workers of pytest-xdist.
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     pytester.makepyfile(bench_it=BENCHMARKS)
 
@@ -73,7 +73,7 @@ def test_rows_say_what_was_measured(measured):
     found, rows, plots = measured()
     found.assert_outcomes(passed=4)
     sleep, cost, count, naps = (rows[name] for name in ("sleep", "cost", "count", "Naps & more"))
-    # Each way takes at least the time that it sleeps; the first run of each is not counted.
+    # Each program takes at least as long as it sleeps; its first run is not counted.
     assert {len(sleep[name]) for name in ("ours", "best", "definition", "ratios", "ratios_to_definition")} == {5}
     assert min(sleep["ours"]) >= 0.005 and min(sleep["best"]) >= 3 * 0.01 and min(sleep["definition"]) >= 2 * 0.02
     assert (

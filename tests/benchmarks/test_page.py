@@ -1,4 +1,4 @@
-"""BENCHMARKS.md has the measurements, the solvers not measured, and the kind of machine, not its name."""
+"""BENCHMARKS.md shows the measurements, the solvers not measured, and the kind of machine without its name."""
 
 import io
 import json
@@ -128,7 +128,7 @@ def test_a_row_says_what_measures_it_anew():
 
 
 def test_the_committed_page_is_that_of_the_committed_rows():
-    # Without the environment variables of an xdist worker, with which the child would time nothing.
+    # pytest-benchmark would disable itself in a child with the environment variables of an xdist worker.
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     listing = subprocess.run(
         [sys.executable, "-m", "pytest", "tests/benchmarks", "-o", "python_files=bench_*.py", "-o",

@@ -1,4 +1,4 @@
-"""The examples of a search are counted, even if it finds nothing."""
+"""The examples of a search are counted, even if the search finds nothing."""
 
 import pytest
 import sympy as sp
@@ -17,7 +17,7 @@ def test_canary_that_fails_at_the_first_instance_needs_one(guided):
 
 def test_true_canary_needs_all_instances():
     tried, found = needed(FALSE, Canary("it is true", TRUE.statement, "claim"), 3, guided=False, most=20)
-    # Instances that are drawn twice are tried once.
+    # An instance that is drawn twice is tried once.
     assert 10 < tried <= 20 and not found
 
 

@@ -1,4 +1,4 @@
-"""Work is timed without its first run, and the fastest of several ways is found."""
+"""The first run of some work is not timed, and the fastest of several programs is found."""
 
 import time
 

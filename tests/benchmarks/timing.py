@@ -1,4 +1,4 @@
-"""Timing of work, and the fastest of several ways."""
+"""Timing of work, and the choice of the fastest of several programs."""
 
 import statistics
 import time
@@ -34,14 +34,14 @@ def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
 
 
 def fastest(ways: dict[str, Callable[[], object]], times: int) -> tuple[str, Callable[[], object]]:
-    """Return the way that takes the least time, and its name."""
+    """Return the name of the callable with the smallest median time, and the callable."""
     taken = {name: median_seconds(work, times) for name, work in ways.items()}
     name = min(taken, key=taken.__getitem__)
     return name, ways[name]
 
 
 def on_threads(name: str, work: Callable[[], object]) -> dict[str, Callable[[], object]]:
-    """Return the work on one of PyTorch's threads and on all of them, by names that say so."""
+    """Return, by names with the number of threads, the work on one of PyTorch's threads and on all of them."""
     import torch
 
     all_of_them = torch.get_num_threads()

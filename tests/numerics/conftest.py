@@ -13,7 +13,7 @@ def unchecked():
 
 @pytest.fixture
 def one_thread():
-    """Let PyTorch use one thread: with tensors this small a second thread only costs time on a shared core."""
+    """Let PyTorch use one thread: with such small tensors a second thread only costs time."""
     import torch
 
     before = torch.get_num_threads()

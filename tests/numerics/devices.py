@@ -1,4 +1,4 @@
-"""The devices that a test of simulations runs on."""
+"""The devices on which tests of simulations run."""
 
 import pytest
 import torch

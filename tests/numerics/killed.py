@@ -1,4 +1,4 @@
-"""A figure whose process is killed, and which another process resumes."""
+"""Test that a figure whose process is killed is resumed by another process with the same result."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import verify
 
-# Checkpoints every 0.02 seconds.
+# Code that runs `verify` with a checkpoint every 0.02 seconds.
 SIMULATE = """
 import sys
 import verify.runs.checkpoints
@@ -31,7 +31,7 @@ def assert_resumes(command: list[str], folder: Path) -> None:
 
     expected = json.loads(begin(folder / "whole").communicate(timeout=300)[0])
     unfinished, broken = folder / "broken.unfinished", begin(folder / "broken")
-    # The process is killed some time after its first checkpoint, wherever it then is.
+    # The process is killed 0.1 seconds after its first checkpoint, in any state.
     deadline = time.monotonic() + 120
     while broken.poll() is None and time.monotonic() < deadline and not list(unfinished.glob("*.pt")):
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Steps of Adam are those of its definition."""
+"""Steps of Adam agree with its definition."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def by_definition(matrix, slopes, rate, betas):
 
 @pytest.fixture
 def drawn():
-    """Two matrices, and the slopes of five steps of each."""
+    """Return, for each of two shapes, a matrix and the slopes of five steps."""
     source = torch.Generator().manual_seed(0)
     shapes = (2, 3), (4, 1)
     return [torch.randn((6, *shape), generator=source, dtype=torch.float64) for shape in shapes]
@@ -38,7 +38,7 @@ def after_steps(drawn, betas=BETAS, before=0):
 
 def test_steps_are_those_of_the_definition(drawn):
     for found, numbers in zip(after_steps(drawn), drawn, strict=True):
-        # Each step makes a few roundings of numbers near 1.
+        # Each step makes a few rounding errors of numbers near 1.
         torch.testing.assert_close(found, by_definition(numbers[0], numbers[1:], 0.1, BETAS), rtol=0, atol=1e-14)
 
 

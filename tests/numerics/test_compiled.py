@@ -1,4 +1,4 @@
-"""Compiled code is kept as long as none of the sources from which it may be made has changed."""
+"""Compiled code is reused until one of the sources that it may depend on changes."""
 
 import os
 from pathlib import Path

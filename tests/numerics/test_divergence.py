@@ -1,4 +1,4 @@
-"""The error names the first step whose loss is not finite; on the CPU it is raised at that step."""
+"""The error names the first step whose loss is not finite; on the CPU the error is raised at that step."""
 
 import pytest
 import torch

@@ -1,6 +1,6 @@
-"""Models, losses and trainers take a step on PyTorch's meta device, where a tensor of another device is refused.
+"""Models, losses and trainers take a step on PyTorch's meta device, which refuses tensors of other devices.
 
-A tensor that is made on the CPU inside them would fail on a GPU: here it fails without a GPU.
+Code that creates a tensor on the CPU would fail on a GPU. These tests detect such code without a GPU.
 """
 
 import pytest
@@ -122,6 +122,6 @@ def test_all_of_a_step_is_on_the_device(what):
 def test_a_tensor_of_another_device_would_be_seen():
     members = torch.empty(6, 2, device="meta", dtype=torch.int64)
     batch = Batch(meta(3, 4), meta(6, 2, 4), members)
-    # A matrix of the CPU among those of the meta device, as a constant made without a device would be.
+    # One matrix is on the CPU, like a constant that is created without a device.
     with OneDevice(), pytest.raises(RuntimeError, match="tensors of two devices"):
         trainer.batch_gradient(torch.zeros(5, 5, dtype=torch.float64), meta(2, 5), batch, "tokens")

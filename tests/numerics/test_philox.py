@@ -20,7 +20,7 @@ def by_definition(counter, key):
     return c
 
 
-# Known answers from the authors' Random123: for zero bits, one bits, the digits of π.
+# Known answers from the authors' library Random123: all bits 0, all bits 1, and digits of π.
 @pytest.mark.parametrize(
     ("counter", "key", "words"),
     [
@@ -67,7 +67,7 @@ def test_words_are_those_of_each_step_and_sample(device):
 
 def test_gaussians_are_box_and_mullers():
     words = np.random.default_rng(0).integers(0, 2**32, 10_000, dtype=np.uint32)
-    # The ends of the ranges: the largest and the least radius, quarter and eighth turns and their neighbours.
+    # The special words give the largest and the least radius, quarter and eighth turns, and their neighbours.
     raw = words.view(np.int32)
     raw[:4] = -(2**31), -(2**31) + 1, 2**31 - 1, 0
     angles = [-(2**31), -(2**31) + 1, 2**31 - 1, 0, 2**30, -(2**30), 2**29, 2**29 - 1, -(2**29), -(2**29) - 1]
@@ -77,7 +77,8 @@ def test_gaussians_are_box_and_mullers():
     uniform = (raw[:5000].astype(float) + 2.0**31 + 0.5) / 2.0**32
     radius, angle = np.sqrt(-2 * np.log(uniform)), raw[5000:] * (2 * np.pi / 2**32)
     expected = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
-    # Radii are below 7; the errors are a dozen roundings and the remainders of the series, below half a rounding.
+    # Radii are below 7. There are a dozen rounding errors, and the remainders of the series are below half a rounding
+    # unit.
     assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
     assert 6.7 < np.abs(found).max() < 6.77
     row = torch.from_numpy(words.astype(np.int64))[None]
@@ -92,7 +93,7 @@ def test_gaussians_are_box_and_mullers():
 def test_exponentials_are_sums_of_logarithms(count):
     words = np.random.default_rng(count).integers(0, 2**32, (4, count), dtype=np.uint32)
     words[0] = 2**31
-    # As an int32 this word is the least, which gives the smallest uniform number.
+    # The word 2³¹ is the least int32, so it gives the smallest uniform number.
     uniform = (words.view(np.int32).astype(float) + 2.0**31 + 0.5) / 2.0**32
     found = philox_tensors.exponentials(torch.from_numpy(words.astype(np.int64)))
     assert np.allclose(found.numpy(), -np.log(uniform).sum(axis=1), rtol=1e-13, atol=0)

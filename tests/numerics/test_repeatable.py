@@ -1,4 +1,4 @@
-"""Generators for each purpose, seeds of runs, one thread."""
+"""A generator for each purpose, the seeds of runs, and the use of one thread."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Settings' parameters refuse wrong values; an act is timed."""
+"""Settings' parameters refuse wrong values, and `timed` measures an action."""
 
 import pytest
 

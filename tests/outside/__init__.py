@@ -1,4 +1,4 @@
-"""One-line statements of others, true and false: they measure the provers, and are never changed to help them."""
+"""True and false one-line statements of other authors; they measure the provers and are never changed to help them."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ FAMILIES = ("polynomials", "cases", "one_variable", "integers", "recursions", "i
 
 @dataclass(frozen=True)
 class Outside:
-    """A statement from the literature, or a near miss of one."""
+    """A statement from the literature, or a false variation of such a statement."""
 
     id: str
     statement: str
@@ -22,22 +22,22 @@ class Outside:
     why: str = ""
     """The proof of a true statement, in words."""
     changed: str = ""
-    """The change that made a false statement from one of the literature."""
+    """The change that turned a statement of the literature into a false statement."""
     witness: dict[str, Fraction] = field(default_factory=dict)
-    """An instance that violates a false statement."""
+    """An instance at which a false statement fails."""
     step: int = 0
-    """The step at which the witness violates a false statement along a recursion."""
+    """The step of a recursion at which a false statement fails at the witness."""
     violated_percent: float = 0.0
-    """The percentage of draws inside a false statement's hypotheses that violate it, as `measure` counts them."""
+    """The percentage of draws at which a false statement fails, among those that satisfy its hypotheses (`measure`)."""
 
     @property
     def family(self) -> str:
-        """Return the name, without `.toml`, of the file that holds the statement."""
+        """Return the name of the statement's file without `.toml`."""
         return self.id.partition("/")[0]
 
 
 def statements(*families: str) -> list[Outside]:
-    """Return the statements of some families; without arguments, of all families."""
+    """Return the statements of the given families, or of all families without arguments."""
     tables = [
         table
         for family in families or FAMILIES

@@ -1,7 +1,8 @@
-"""Shares of random draws that violate each false statement: `python -m tests.outside.measure [FAMILY ...]` prints them.
+"""`python -m tests.outside.measure [FAMILY ...]` prints the percentage of draws at which each false statement fails.
 
-Of at most MOST draws from the domains (see `reading`), the first DRAWS inside the hypotheses count; a draw along a
-recursion violates a statement if the claim fails at a step up to 20. The seed is SEED and the statement's id.
+At most MOST instances are drawn from the domains (see `reading`), and the first DRAWS instances that satisfy the
+hypotheses count. A statement about a recursion fails at an instance if the claim fails at a step up to 20. The seed is
+SEED and the statement's id.
 """
 
 import random
@@ -17,7 +18,7 @@ MOST = 100_000
 
 
 def inside(outside: Outside, most: int = MOST):
-    """Yield the draws inside a statement's hypotheses, and whether each violates the claim."""
+    """Yield each draw that satisfies a statement's hypotheses, and whether the claim fails there."""
     statement = Statement.read(outside.statement)
     generator = random.Random(f"{SEED} {outside.id}")
     for _ in range(most):
@@ -28,7 +29,7 @@ def inside(outside: Outside, most: int = MOST):
 
 
 def violated_percent(outside: Outside) -> tuple[float, int]:
-    """Return the percentage of draws inside the hypotheses that violate a statement, and the number of these draws."""
+    """Return the percentage of draws in scope at which the claim fails, and the number of draws in scope."""
     found = [violated for _, violated in islice(inside(outside), DRAWS)]
     return 100 * sum(found) / len(found), len(found)
 

@@ -1,7 +1,7 @@
-"""True statements that are proved for all parameters: `python -m tests.outside.proved [FAMILY ...]` prints them.
+"""`python -m tests.outside.proved [FAMILY ...]` prints the true statements that are proved for all parameters.
 
-Without families it records the ids in `proved.json`. A proof is re-checked in good time if the re-check takes at most
-SOON seconds, or at most a TENTH of the search's time.
+Without families the command also records them in `proved.json`. A proof is re-checked in good time if the re-check
+takes at most SOON seconds, or at most the fraction TENTH of the search's time.
 """
 
 import json
@@ -20,7 +20,7 @@ from verify.rechecker import Instance
 from verify.search.limits import PROVE
 
 RECORD = FOLDER / "proved.json"
-"""The ids that were proved, each with the number of characters of its longest proof."""
+"""The file with the ids of the proved statements and the number of characters of each one's longest proof."""
 
 
 SOON, TENTH = 0.05, 0.1
@@ -35,15 +35,15 @@ class Proved(NamedTuple):
 
     @property
     def in_time(self) -> bool:
-        """Whether the proof is re-checked in good time."""
+        """Return whether the proof is re-checked in good time."""
         return self.rechecked <= max(SOON, TENTH * self.searched)
 
 
 def proofs(outside: Outside, work: int = PROVE.work, rechecking: float = MOST_WORK) -> list[Proved] | None:
     """Return the size and seconds of each claim's proof.
 
-    Return None if the statement cannot be read, has no example, or has a claim without an accepted proof: the re-check
-    of all claims may take so much work, in nominal microseconds.
+    Return None if the statement cannot be read, has no example, or has a claim without an accepted proof. `rechecking`
+    limits the work of re-checking all claims, in nominal microseconds.
     """
     try:
         statement = statement_of(outside.statement)
@@ -71,13 +71,13 @@ def proofs(outside: Outside, work: int = PROVE.work, rechecking: float = MOST_WO
 
 
 def longest(found: list[Proved]) -> Proved:
-    """Return the number of characters of a statement's longest proof, and the seconds of all its proofs together."""
+    """Return the number of characters of a statement's longest proof, and the total seconds of its proofs."""
     characters, searched, rechecked = zip(*found, strict=True)
     return Proved(max(characters), sum(searched), sum(rechecked))
 
 
 def told(family: str, of: int, found: list[Proved]) -> str:
-    """Return a line about a family."""
+    """Return a line with a family's name, the number of its proved statements, and the medians of their proofs."""
     if not found:
         return f"{family}: 0 of {of}"
     middle = [statistics.median(column) for column in zip(*found, strict=True)]
@@ -89,7 +89,7 @@ def told(family: str, of: int, found: list[Proved]) -> str:
 
 
 def main(families: list[str]) -> None:
-    """Print a line for each statement and each family; without families, record the proofs of all."""
+    """Print a line for each statement and each family; without arguments, read all families and record the proofs."""
     proved: dict[str, Proved] = {}
     asked = [each for each in statements(*families) if each.true]
     for each in asked:

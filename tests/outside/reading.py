@@ -1,11 +1,11 @@
-"""A second reader of statements in a line, which uses no part of `verify`: values are fractions or have 60 digits.
+"""A second reader of one-line statements, which uses no part of `verify`: values are fractions or have 60 digits.
 
 A violation at a drawn instance is confirmed with 1500 digits.
 
-A draw takes each parameter from its domain: a bounded one uniformly; x > a and x >= a as a plus a magnitude that is
-log-uniform from 1/1000 to 1000; x < b and x <= b as b minus one; a real one as such a magnitude with a random sign;
-integers n >= a as a - 1 plus the integer part of a log-uniform number from 1 to 1000. A hypothesis SYMBOL == EXPRESSION
-gives the symbol its value.
+A draw takes each parameter from its domain. A parameter with two bounds is uniform. Otherwise let m be log-uniform from
+1/1000 to 1000: x > a and x >= a are drawn as a + m, x < b and x <= b as b - m, and an unbounded x as m with a random
+sign. An integer n >= a is a - 1 plus the integer part of a log-uniform number from 1 to 1000. A hypothesis
+SYMBOL == EXPRESSION gives the symbol its value.
 """
 
 import ast
@@ -19,19 +19,19 @@ from fractions import Fraction
 import mpmath
 
 DIGITS = 60
-STEPS = 20  # of a recursion at a drawn instance
-STEPS_OF_FRACTIONS = 12  # of a quadratic recursion; later fractions are too long
-FAR = 10**20  # where the expression of a limit is evaluated
+STEPS = 20  # the last step of a recursion that is evaluated at a drawn instance
+STEPS_OF_FRACTIONS = 12  # the last step that is computed in fractions; the fractions of later steps are too long
+FAR = 10**20  # the point at which the expression of a limit is evaluated
 _FORM = re.compile(r"(.+?)(?: along (.+?))?(?: if (.+?))?(?: for (.+))?")
 _DOMAIN = re.compile(r"(integer )?(?:(\S+) (<=?) )?([A-Za-z]\w*)(?: (real|<=?|>=?)(?: (\S+))?)?")
 
 
 class NotExactError(Exception):
-    """A power is not rational."""
+    """The value of a power is not rational."""
 
 
 class _Rewritten(ast.NodeTransformer):
-    """Rewrite numbers and powers as calls of an arithmetic, and parts that are bound or chosen as functions."""
+    """Rewrite numbers and powers as function calls, and bodies of sums, products, limits and cases as functions."""
 
     def visit_Constant(self, node):
         return _call("number", ast.Constant(repr(node.value)))
@@ -53,7 +53,7 @@ class _Rewritten(ast.NodeTransformer):
 
 
 def _case(value, condition):
-    is_last = isinstance(condition, ast.Call)  # number("True")
+    is_last = isinstance(condition, ast.Call)  # The condition True has become number("True").
     return ast.Tuple([_function(value), ast.Constant(True) if is_last else condition], ast.Load())
 
 
@@ -90,14 +90,14 @@ def _relations(text):
 
 
 def _expression(text):
-    """Return the code that evaluates an expression among the names of an arithmetic and of symbols."""
+    """Return code that evaluates an expression, given the names of an arithmetic and the values of symbols."""
     rewritten = _Rewritten().visit(ast.parse(text, mode="eval"))
     return compile(ast.fix_missing_locations(rewritten), "statement", "eval")
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The domain of a symbol; an end is None, or a number and whether the number is excluded."""
+    """The domain of a symbol; an end is None, or a pair of a number and whether this number is excluded."""
 
     name: str
     integer: bool = False
@@ -121,7 +121,7 @@ class Domain:
         return above and below and (not self.integer or value == int(value))
 
     def draw(self, generator):
-        """Return a number of the domain, a float or an integer."""
+        """Return a random number of the domain, a float or an integer."""
         if self.integer:
             low = int(self.low[0])
             return generator.randint(low, int(self.high[0])) if self.high else low - 1 + int(1000 ** generator.random())
@@ -135,7 +135,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement in a line, parsed."""
+    """A parsed one-line statement."""
 
     text: str
     claim: list
@@ -143,7 +143,7 @@ class Statement:
     recursions: dict
     domains: list
     given: dict = field(default_factory=dict)
-    """Symbols to which a hypothesis gives a value."""
+    """The symbols to which a hypothesis gives a value, each with the code of its value."""
 
     @classmethod
     def read(cls, text):
@@ -165,22 +165,22 @@ class Statement:
         )
 
     def draw(self, generator):
-        """Return an instance inside the domains, of floats and integers; its hypotheses may fail."""
+        """Return an instance of floats and integers inside the domains; the hypotheses may fail there."""
         return {domain.name: domain.draw(generator) for domain in self.domains if domain.name not in self.given}
 
     def values(self, instance, arithmetic):
-        """Return an arithmetic with an instance's numbers in it, and the hypotheses' values of the other symbols."""
+        """Return an arithmetic extended by an instance's numbers and by the values that hypotheses give to symbols."""
         numbers = {name: arithmetic["number"](value) for name, value in instance.items()}
         for name, rule in self.given.items():
             numbers.setdefault(name, eval(rule, arithmetic | numbers))
         return arithmetic | numbers
 
     def in_scope(self, values):
-        """Whether the hypotheses hold at values; the domains are not checked."""
+        """Return whether the hypotheses hold at the given values; the domains are not checked."""
         return not any(_fails(relation, values, weak=True) for relation in self.hypotheses)
 
     def violations(self, values, steps):
-        """Yield the given steps at which the claim fails; without a recursion the only step is 0."""
+        """Yield those of the given steps at which the claim fails; without a recursion the only step is 0."""
         state = {name: eval(start, values) for name, (_, start) in self.recursions.items()}
         for step in range(steps[-1] + 1 if self.recursions else 1):
             here = values | state
@@ -191,7 +191,7 @@ class Statement:
             state = {name: eval(rule, here) for name, (rule, _) in self.recursions.items()}
 
     def violated(self, instance):
-        """Return whether the claim fails at a drawn instance, computed to many digits; None outside the scope."""
+        """Return whether the claim fails at a drawn instance, computed to many digits; None out of scope."""
         values = self.values(instance, HIGH)
         if not self.in_scope(values):
             return None
@@ -199,7 +199,7 @@ class Statement:
         return step is not None and list(self.violations(self.values(instance, HIGHER), [step])) == [step]
 
     def refuted_by(self, witness, step):
-        """Return whether rational values lie in the scope and violate the claim at a step, exactly if possible."""
+        """Return whether rational values are in scope and violate the claim at a step; exact if possible."""
         domains = {domain.name: domain for domain in self.domains}
         if set(witness) != set(domains) or not all(witness[name] in domain for name, domain in domains.items()):
             return False
@@ -226,9 +226,9 @@ def _free(node):
 
 
 def _fails(relation, values, *, weak):
-    """Whether a relation fails by more than rounding; a strict one fails at equality if values are exact, or if `weak`.
+    """Return whether a relation fails by more than rounding; at equality a strict one fails if exact or `weak`.
 
-    Hypotheses are weak: equality up to rounding fails a strict hypothesis, but violates no strict claim.
+    Hypotheses are `weak`: at equality up to rounding a strict hypothesis fails, whereas a strict claim does not.
     """
     left, sign, right = eval(relation[0], values), relation[1], eval(relation[2], values)
     exact = isinstance(left, Fraction)
@@ -278,7 +278,7 @@ EXACT = _BOTH | {
 
 
 def _high(digits):
-    """Return the arithmetic of floating-point numbers of so many digits."""
+    """Return the arithmetic of floating-point numbers with the given number of digits."""
     context = mpmath.mp.clone()
     context.dps = digits
     names = ("sqrt", "exp", "log", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "floor")

@@ -1,4 +1,4 @@
-"""The language expresses the statements: they are parsed, and true and false ones are checked at instances."""
+"""The language expresses the statements: each is parsed and checked at instances."""
 
 import random
 from fractions import Fraction
@@ -39,5 +39,5 @@ def test_a_true_one_is_not_refuted(each):
 
 
 def short(instance):
-    """Return an instance with fractions of a few digits; hypotheses may fail there."""
+    """Return an instance rounded to fractions of a few digits; hypotheses may fail there."""
     return {name: Fraction(value).limit_denominator(1000) for name, value in instance.items()}

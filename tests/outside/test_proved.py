@@ -1,4 +1,4 @@
-"""True statements from other sources that are recorded as proved are proved; no false statement is."""
+"""The true statements from other sources that are recorded as proved are proved, and no false statement is proved."""
 
 import json
 import statistics
@@ -11,13 +11,13 @@ from tests.outside.proved import RECORD, Proved, proofs
 
 PROVED = json.loads(RECORD.read_text(encoding="utf-8"))
 QUICK = 4000
-"""The work, in columns of linear programs, that is spent on a false statement."""
+"""The work that is spent on a false statement, in columns of linear programs."""
 RECHECKING = 200_000
-"""The most work of the re-check of a statement's claims, in nominal microseconds; a certificate's is 300 times that.
+"""Limit of the work of re-checking a statement's claims, in nominal microseconds. A certificate has 300 times as much.
 
-The largest when it was set was 114 297, of `soft_threshold_nonexpansive`."""
+When this limit was set, the largest work was 114 297, for `soft_threshold_nonexpansive`."""
 LEAST_SHARE, MEDIAN, LARGEST = 0.85, 20_000, 2_000_000
-"""The share of a family's true statements that is proved; the most characters of the median and of any proof."""
+"""The least share of a family's true statements that is proved; limits of a proof's median and largest length."""
 MEASURED = {row["work"]: row for row in kept(ROWS) if row["kind"] == "others"}
 """The latest measurement of each family, with the characters and the seconds of each proof."""
 

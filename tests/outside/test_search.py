@@ -1,4 +1,4 @@
-"""A search refutes the false statements from other sources, and none of the true ones."""
+"""A search refutes the false statements from other sources, and no true statement."""
 
 import os
 
@@ -9,13 +9,13 @@ from tests.outside.test_language import FALSE, TRUE
 from verify.evaluation.numerical.suspects import suspects
 
 RARE = 0.1
-"""A percentage: false statements that fewer of the draws inside their hypotheses violate are searched in every run."""
+"""A percentage of draws; each run searches the false statements that fail at fewer draws in scope."""
 EVALUATED = int(os.environ.get("EVALUATED", "100000"))
-"""Points at which a true statement is evaluated; the environment may ask for more."""
+"""Number of points at which a true statement is evaluated; the environment variable EVALUATED changes it."""
 
 
 def rare(cases):
-    """Return the statements that fewer than RARE per cent of the draws violate."""
+    """Return the statements that fail at fewer than RARE per cent of the draws in scope."""
     return [case for case in cases if case.values[0].violated_percent < RARE]
 
 

@@ -1,4 +1,4 @@
-"""The statements' sources, witnesses and shares are right, and no drawn instance violates a true one."""
+"""The statements' sources, witnesses and percentages are right, and no drawn instance violates a true statement."""
 
 import json
 from collections import Counter
@@ -16,8 +16,8 @@ TRUE = [each for each in ALL if each.true]
 FALSE = [each for each in ALL if not each.true]
 DRAWN = 200
 SOME = 50
-"""The number of draws of statements that take longer (sums, products, recursions) or have several hypotheses, which
-rarely hold."""
+"""Number of draws for slow statements (with sums, products or recursions), and for statements with several hypotheses,
+which rarely hold."""
 
 OUTCOMES = {"proved", "not proved", "not expressed", "out of time"}
 """The outcomes of z3 that `tests/benchmarks/peers_outside.py` records."""

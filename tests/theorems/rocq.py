@@ -1,4 +1,4 @@
-"""The `.v` files of an area of `theorems`, compiled in a temporary folder by Rocq."""
+"""Compile the `.v` files of an area of `theorems` with Rocq in a temporary folder, and test them."""
 
 import re
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from verify.formal.kernel.running import AXIOMS, axioms_printed, checked
 ALLOWED = AXIOMS
 UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|bypass_check)\b")
 SHARED = "formal"
-"""The folder of the files that all areas may use."""
+"""The folder with the files that all areas share."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """An area: its folder in `theorems`, and its name in Rocq."""
+    """An area of the theorems: its folder in `theorems`, and its name in Rocq."""
 
     folder: str
     name: str
 
     @property
     def path(self):
-        """The area's folder."""
+        """Return the area's folder."""
         return Path(theorems.__file__).parent / self.folder
 
     def sources(self):
@@ -35,16 +35,16 @@ class Area:
         return sorted(path.relative_to(self.path).as_posix() for path in self.path.rglob("*.v"))
 
     def unproved(self):
-        """Return the area's and the shared files that contain an axiom or an unfinished proof."""
+        """Return the names of the area's and the shared files that contain an axiom or an unfinished proof."""
         files = [path for path in self.files() if UNPROVED.search(path.read_text(encoding="utf-8"))]
         return sorted(path.relative_to(self.path.parent).as_posix() for path in files)
 
     def files(self):
-        """Return the area's `.v` files and those that all areas share."""
+        """Return the area's and the shared `.v` files."""
         return [*self.path.rglob("*.v"), *(self.path.parent / SHARED).rglob("*.v")]
 
     def copied(self, folder, **changes):
-        """Copy the area's and the shared `.v` files; `recursion=(old, new)` replaces one text in recursion.v."""
+        """Copy the area's and the shared `.v` files; `recursion=(old, new)` replaces `old` by `new` in recursion.v."""
         for path in self.files():
             text = path.read_text(encoding="utf-8")
             old, new = changes.get(path.stem, ("", "")) if path.is_relative_to(self.path) else ("", "")
@@ -55,26 +55,26 @@ class Area:
         return folder
 
     def module(self, name):
-        """Return a file's name in Rocq."""
+        """Return a file's module name in Rocq."""
         return f"{self.name}." + name.removesuffix(".v").replace("/", ".")
 
     def compiled(self, folder, *targets):
-        """Compile some files and all that they need; return the first failure, or None."""
+        """Compile files with their dependencies; return the first failure, or None."""
         failure = packages.compiled(Sources(folder), map(self.module, targets))
         return failure and failure._replace(file=failure.file.removeprefix(f"{self.folder}/"))
 
     def refuses(self, folder, name, old, new, place):
-        """Whether formal/`place`.v is the first file to fail if `old` is replaced by `new` in the file `name`."""
+        """Return whether formal/`place`.v is the first file to fail after replacing `old` by `new` in `name`.v."""
         failure = self.compiled(self.copied(folder, **{name: (old, new)}), f"formal/{place}.v")
         return failure is not None and failure.file == f"formal/{place}.v"
 
     def asked(self, folder, text):
-        """Compile a text beside the compiled files; return whether Rocq accepts it, and its answers."""
+        """Compile a text that may use the compiled files; return whether Rocq accepts it, and Rocq's output."""
         found = packages.asked(Sources(folder), text)
         return found.good, found.printed if found.good else found.said
 
     def statements(self, proofs):
-        """Return a text that Rocq accepts if each theorem has its claim as its type, and that prints the axioms."""
+        """Return a text that asserts that each theorem has its claim as its type, and that prints the axioms."""
         modules = sorted({name.rpartition(".")[0] for name in proofs} | {"claims"})
         lines = [f"Require {self.name}.formal.{module}." for module in modules]
         for name, claim in proofs.items():
@@ -84,7 +84,7 @@ class Area:
         return "\n".join(lines)
 
     def checked(self, folder):
-        """Return the axioms that Rocq's checker lists for the area's compiled files, or None if it refuses a file."""
+        """Return the axioms that Rocq's checker lists for the compiled files, or None if the checker refuses a file."""
         refused, axioms = checked(folder, packages.options(Sources(folder)), [*map(self.module, self.sources())])
         return None if refused else axioms
 
@@ -98,7 +98,7 @@ def near(value):
 
 
 def folder_of(area, *targets):
-    """Return a fixture: the folder in which some files of an area are compiled, all by default."""
+    """Return a fixture that compiles files of an area, by default all, and returns the folder."""
 
     @pytest.fixture(scope="module")
     def compiled(tmp_path_factory):
@@ -113,7 +113,7 @@ def folder_of(area, *targets):
 class ProofsOfAnArea:
     """The tests of an area's proofs; a subclass sets `AREA`, `PROOFS` (claims by theorem) and `OTHER` (a wrong pair).
 
-    The module has the fixture `area`, the folder in which all files are compiled.
+    The subclass's module defines the fixture `area`, the folder in which all files are compiled.
     """
 
     def test_nothing_is_left_unproved(self):

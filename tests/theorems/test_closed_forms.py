@@ -16,7 +16,7 @@ def test_rational_values_are_exact_and_others_close():
 
 
 def test_roots_are_those_of_the_symmetric_functions_and_only_the_real_ones():
-    # (x - 1)(x - 2)(x - n), and x² + 1.
+    # The polynomials are (x - 1)(x - 2)(x - n) and x² + 1.
     found = roots_of(values_of(n + 3, 3 * n + 2, 2 * n))({"n": 5})
     assert all(abs(root - at) < ROUNDED * 10 for root, at in zip(found, (1, 2, 5), strict=True))
     assert roots_of(values_of(sp.S.Zero, sp.S.One))({}) == []

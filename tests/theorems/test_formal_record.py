@@ -1,4 +1,4 @@
-"""The record of accepted formal proofs is of the present statements and files; the test needs no Rocq."""
+"""The record of accepted formal proofs belongs to the present statements and files; the test needs no Rocq."""
 
 import pytest
 

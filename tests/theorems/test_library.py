@@ -1,4 +1,4 @@
-"""Every theorem of the library has a pinned statement, a checked derivation, canaries that are refuted."""
+"""Every theorem of the library has a pinned statement, a checked derivation, and canaries that are refuted."""
 
 import json
 from dataclasses import replace
@@ -21,15 +21,15 @@ from verify.search.extended_ranges import shown_ranges
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
-# Theorems with an evaluation that takes seconds, or with 25 clauses to prove: left to `make audit`.
+# Theorems with an evaluation that takes seconds, or with 25 clauses to prove; `make audit` tests them.
 COSTLY = (
     *("wang2024.dimension_lower_bound", "wang2024.length_bound", "wang2024.length_generalization"),
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )
 SURVIVED, FEW = 100, 12
-"""Numbers of instances that a theorem must survive, and that a costly theorem must. The recorded run refuted 177
-false variants within 89 instances, all but three of them within 12, and an audit all of them within 119. An error
+"""Numbers of instances at which a theorem, and a costly theorem, must not be refuted. The recorded run refuted 177
+false variants within 89 instances, all but three of them within 12. An audit refuted all of them within 119. An error
 that only later instances would refute is not found."""
 LONG_SEARCHES = (
     *COSTLY,
@@ -38,7 +38,7 @@ LONG_SEARCHES = (
     *("wang2024.fresh_and_fixed_encodings", "wang2024.inverse_loss_rate", "wang2024.least_loss_with_the_query"),
     *("wang2024.least_loss_without_the_query", "wang2024.lemma1", "wang2024.negative_scales", "wang2024.theorem1"),
 )
-"""Theorems whose canaries take two seconds or more: left to `make audit`."""
+"""Theorems whose canaries take two seconds or more; `make audit` tests them."""
 SEARCHED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_SEARCHES else name for name in ids("theorem")]
 LONG_PROOFS = (
     *("ahn2023.isotropic_landscape", "ahn2023.label_attention", "ahn2023.theorem2", "ahn2023.three_layer_minimum"),
@@ -48,7 +48,7 @@ LONG_PROOFS = (
     *("wang2024.least_loss_without_the_query", "wang2024.one_hot_descent", "wang2024.one_hot_larger_steps"),
     *("wang2024.one_hot_steps", "wang2024.separation", "wang2024.theorem2"),
 )
-"""Theorems whose proofs are found anew in two seconds or more: left to `make audit`."""
+"""Theorems whose proofs take two seconds or more to find; `make audit` finds them."""
 PROVED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_PROOFS else name for name in ids("theorem")]
 
 UNSCANNED = {
@@ -56,7 +56,7 @@ UNSCANNED = {
     "wang2024.least_loss_without_the_query": least_loss_without_the_query.ENCLOSED,
     "wang2024.negative_scales": (negative_scales.LARGER_GAIN,),
 }
-"""Hypotheses that no search decides, because an enclosure takes seconds. The conditions and canaries of these
+"""Hypotheses that no search decides, because an enclosure takes seconds. The conditions and canaries of their
 theorems are searched without these hypotheses. The theorems' claims are in words, and are evaluated by `check` and
 `prove`."""
 DECIDED = [name for name in ids("theorem") if name not in UNSCANNED]
@@ -65,7 +65,7 @@ pytest_plugins = ["pytester"]
 
 
 def searched(name):
-    """Return a theorem, without hypotheses that no search decides."""
+    """Return a theorem without the hypotheses that no search decides."""
     theorem = load_theorem(name)
     if name not in UNSCANNED:
         return theorem
@@ -86,7 +86,7 @@ def test_the_id_is_the_one_of_the_catalogue(name):
 @pytest.mark.parametrize("name", PROVED)
 def test_the_example_is_in_scope_and_verified(name):
     theorem = load_theorem(name)
-    # Proofs are found anew here, and not taken from the certificate.
+    # Proofs are found anew here instead of being taken from the certificate.
     result = check(theorem, theorem.example, use_certificate=False)
     assert all_hold(result) and result.in_scope
     assert {clause.evidence for clause in evaluated(result)} <= {Evidence.PROVED, Evidence.CERTIFIED}
@@ -139,7 +139,7 @@ def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted
     theorem = load_theorem(name)
     said = [claim for claim in theorem.statement.claims if claim.label in theorem.evaluations]
     assert {claim.label for claim in said} == in_words(theorem.statement)
-    # The theorem's values belong to other clauses.
+    # The theorem's value expressions may belong to clauses that are left out.
     alone = replace(theorem.variant(theorem.statement.alone(*said)), values={}) if said else theorem
     clauses = check(alone, theorem.example).claims if said else ()
     for claim, clause in zip(said, clauses, strict=True):
@@ -151,7 +151,7 @@ def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted
 
 
 def part(statement, label):
-    """Return the statement with its claims and, of its steps, only the one of a label."""
+    """Return the statement with all its claims, and only the step with the given label."""
     return statement.alone(*statement.claims, *(step for step in statement.steps if step.label == label))
 
 
@@ -160,7 +160,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
-        # The other steps are those of the theorem, and searches leave them to its certificate.
+        # The other steps are the theorem's. Its certificate proves them, so searches skip them.
         changed = replace(theorem.variant(part(canary.statement, canary.clause)), values={}, evaluations={})
         again = verify.check(changed, **result.witness)
         assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
@@ -173,7 +173,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 @pytest.mark.audit
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_a_search(name):
-    # Only the claims are searched: the theorem's certificate proves its steps.
+    # Only the claims are searched, because the theorem's certificate proves its steps.
     most = FEW if name in (*COSTLY, *UNSCANNED, "wang2024.theorem1") else SURVIVED
     result = verify.explore(searched(name), max_examples=most, seconds=60)
     assert result.counterexample is None and result.examples >= 10 and not result.interrupted
@@ -182,12 +182,12 @@ def test_the_theorem_itself_survives_a_search(name):
 @pytest.mark.audit
 @pytest.mark.parametrize("name", DECIDED)
 def test_its_steps_survive_a_short_search(name):
-    # The steps are made claims, so that they are searched in spite of the certificate.
+    # The steps are turned into claims, so that they are searched in spite of the certificate.
     theorem = load_theorem(name)
     if steps := theorem.statement.steps:
         alone = theorem.variant(theorem.statement.alone(*steps))
         result = verify.explore(alone, max_examples=3, seconds=12)
-        # On a busy machine the time may end before an instance is looked at.
+        # On a busy machine the time may end before the first instance is evaluated.
         assert result.counterexample is None and not result.settled
 
 
@@ -229,14 +229,14 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
 def test_extensions_beyond_hypotheses_apply():
     known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.extensions]
     assert "wang2024.theorem1" in {theorem.id for theorem in known}
-    # Which theorem extends a hypothesis depends on the instance, so an instance with few tokens in many dimensions is
-    # added.
+    # The theorem that extends a hypothesis depends on the instance, so an instance with few tokens in many dimensions
+    # is added.
     instances = {theorem.id: [theorem.example] for theorem in known}
     instances["wang2024.theorem1"].append({"T": 5, "q": 2, "d": 10, "eta": "1/2000", "eps": "1/200"})
     for theorem in known:
         lines = (line for given in instances[theorem.id] for line in shown_ranges(theorem, given))
         found = [line for line in lines if line.established is not None]
-        # Every extension takes some hypothesis further, by the theorems that its inference uses.
+        # Every extension weakens some hypothesis, by the theorems that its inference uses.
         used = {name for each in theorem.extensions for name in map(theorem_of, each.uses) if name is not None}
         assert {name for line in found for name in line.by} == used, theorem.id
         assert all(line.established.standing is not ForAll.OPEN for line in found)
@@ -245,7 +245,7 @@ def test_extensions_beyond_hypotheses_apply():
 @pytest.mark.audit
 @pytest.mark.parametrize("name", ids("theorem"))
 def test_the_conditions_of_an_implication_can_hold_together(name):
-    # An implication with a false conclusion is refuted at an instance in scope and a point that satisfy its conditions.
+    # With a false conclusion, an implication is refuted by any instance in scope and point that satisfy its conditions.
     theorem = searched(name)
     for clause in theorem.statement.clauses:
         if isinstance(clause, Implication):

@@ -1,4 +1,4 @@
-"""Mutants of every theorem's statement: the numbers that are killed, that are nevertheless proved, and that survive.
+"""Mutants of every theorem's statement: the numbers of mutants that are refuted, that are proved, and that survive.
 
 `make audit` prints the counts and lists the survivors.
 """
@@ -9,13 +9,13 @@ from verify import ids, load_theorem
 from verify.reports.necessity_map import shipped
 
 MOST, SECONDS, INSTANCES = 8, 2, 40
-"""The number of mutants of a statement, and the seconds and instances of the search for each.
+"""The number of mutants of a statement, and the limits of seconds and instances of the search for each mutant.
 
-In searches of 300 instances, 35 mutants of 38 statements were refuted: 32 by one of the first 23 instances, the others
-by the 58th, 126th and 209th, which count as survivors here. None of the first 33 took more than 1.5 s of one core.
+Searches of 300 instances refuted 35 mutants of 38 statements: 32 by one of the first 23 instances, and the others by
+the 58th, 126th and 209th. Here these three count as survivors. None of the first 33 took more than 1.5 s of one core.
 """
-# With another constant the recursion of this theorem converges too, and no drawn mutant is refuted in so short a time.
-# The map of needed hypotheses shows that a change of its hypotheses is refuted.
+# This theorem's recursion also converges with other constants, and no drawn mutant is refuted in the short time.
+# The map of needed hypotheses shows that changes of the theorem's hypotheses are refuted.
 BY_THE_MAP = {"wang2024.theorem1"}
 
 
@@ -25,9 +25,9 @@ def test_mutants(ledger, name):
     theorem = load_theorem(name)
     tried = ledger.mutants(theorem, most=MOST, seconds=SECONDS, max_examples=INSTANCES)
     if not any(found.fate == "killed" for found in tried):
-        # If all drawn mutants are proved, or too costly to search, the draw shows nothing, and there is a second one.
+        # If all drawn mutants are proved, or too costly to search, the draw shows nothing, and a second draw is made.
         tried += ledger.mutants(theorem, most=MOST, seconds=SECONDS, max_examples=INSTANCES, seed=1)
-    # If every change of a statement stayed undecided, the check of the theorem would check nothing.
+    # If every mutant of a statement stayed undecided, the theorem's check would show nothing.
     needed = any(row["status"] == "needed" for row in shipped(theorem).hypotheses)
     assert any(found.fate == "killed" for found in tried) or (name in BY_THE_MAP and needed)
 

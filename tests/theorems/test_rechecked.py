@@ -1,4 +1,4 @@
-"""Second computations of the library's primitives: a wrong one is caught by a certificate."""
+"""Second computations of the library's primitives: the re-check of a certificate detects a wrong value."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ SIZES = (20, 3, 1, Fraction(1, 50), 0)
 
 
 def exact_dimension():
-    """Return a certificate that the least sufficient number of dimensions is enough."""
+    """Return a certificate of an exact least number of dimensions."""
     found = least_encoding_dimension.evaluate(*map(Fraction, SIZES))
     least = int(getattr(found, "upper", found))
     clause = Inequality("enough", sp.Ge(d_e, least_encoding_dimension(*map(sp.Rational, SIZES))))
@@ -35,7 +35,7 @@ def exact_dimension():
 
 
 def at_most(name):
-    """Return a certificate that a primitive of P and R over an interval is at most its upper bound plus 1/10."""
+    """Return a certificate that a primitive about P and R over an interval is at most its upper bound plus 1/10."""
     primitive = getattr(share_curve_primitives, name)
     at = (4, 2, 2, 1, 1) if name == "gain_beyond" else (4, 2, 2, 0, 1, 1)
     most = round(primitive.evaluate(*map(Fraction, at)).upper, 3) + Fraction(1, 10)
@@ -46,7 +46,7 @@ def at_most(name):
 
 
 def certificates():
-    """Return the certificates that use each primitive, by its name."""
+    """Return, by the primitive's name, the certificates that use it."""
     found = {"least_encoding_dimension/1": [exact_dimension()]}
     found |= {f"{name}/1": [at_most(name)] for name in ("gain_beyond", *share_curves.PARTS)}
     made = set(found)
@@ -57,7 +57,7 @@ def certificates():
 
 
 def at_hand(name, wrong):
-    """Return a look-up of doors in which the primitive of a name is off by one."""
+    """Return a look-up of second computations in which the named primitive is off by one."""
 
     def loaded(installed):
         rechecks, off = installed.load(), dict(installed.load().primitives)

@@ -1,4 +1,4 @@
-"""Rocq proves that exported canaries are false; it could not if the translation said too little."""
+"""Rocq proves that exported canaries are false, which fails if the translation omits conditions."""
 
 from fractions import Fraction
 
@@ -23,13 +23,13 @@ FEWER = {
     **dict.fromkeys(("ahn2023.label_attention", "ahn2023.two_layers_of_tokens", "wang2024.lemma2"), 4),
     **dict.fromkeys(("ahn2023.theorem2", "wang2024.one_hot_steps"), 5),
 }
-"""The number of canaries with an exported negation, for theorems in which not all have one, as a run recorded it."""
+"""The recorded number of canaries with an exported negation, for theorems in which not all canaries have one."""
 MACHINE = ("PrimInt63.", "Uint63.", "Sint63.", "PrimFloat.", "FloatAxioms.", "CarryType.", "Int63.", "Int63Axioms.")
-"""Modules of machine arithmetic, by which Interval compares numbers with exponentials."""
+"""Modules of machine arithmetic, which Interval uses to compare numbers with exponentials."""
 
 
 def refuted(theorem):
-    """Return the refutation of each canary that a search finds."""
+    """Return the refutations of the canaries for which a search finds a counterexample."""
     for canary in theorem.canaries:
         found = verify.explore(theorem.variant(canary.statement), max_examples=200, seconds=300)
         assert found.clause is not None and found.clause.label == canary.clause

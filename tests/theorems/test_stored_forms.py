@@ -1,4 +1,4 @@
-"""Stored forms are those that their modules derive, and a form that is written is read back unchanged."""
+"""Stored forms equal the forms that their modules derive, and a written form is read back unchanged."""
 
 from importlib import import_module
 from pathlib import Path

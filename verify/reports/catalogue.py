@@ -26,8 +26,8 @@ _NO_MODULES = ("test_", "conftest", "__main__")
 def catalogue_text(package: str) -> str:
     """Return the text of a package's catalogue, made from the modules of the packages that its present catalogue names.
 
-    Without a catalogue, the modules are those of the package itself. Raises InputError for a module that cannot be
-    parsed or imported, and for two objects of one kind and id.
+    Without a catalogue, the package's own modules are used. Raises InputError for a module that cannot be parsed or
+    imported, and for two objects of the same kind and id.
     """
     packages = catalogue(package).get(PACKAGES, [package])
     listed: dict[str, Any] = {PACKAGES: packages} | {f"{kind}s": {} for kind in KINDS}

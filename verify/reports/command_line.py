@@ -41,7 +41,7 @@ def run(arguments: list[str]) -> int:
         return fail(str(error), INPUT_ERROR)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):
-            # The reader of the output, such as `head`, has closed it, and Typer ends the program.
+            # Typer ends the program, because the reader of the output, such as `head`, has closed it.
             return INTERRUPTED
         return fail(f"theorem: its code ended the program: SystemExit: {stop.code}", INPUT_ERROR)
     except (KeyboardInterrupt, typer.Abort):

@@ -40,7 +40,7 @@ def load_profile(config: "pytest.Config") -> None:
     draws = config.getoption("--draws")
     if draws is not None and draws < 1:
         raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
-    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
+    # Long examples are allowed, because a training takes seconds; the crossing's fixture serves all examples of a test.
     checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
     for name, examples in (("quick", QUICK), ("full", FULL)):
         settings.register_profile(name, max_examples=draws or examples, deadline=None, suppress_health_check=checks)

@@ -24,7 +24,7 @@ Entry = dict[str, Any]
 
 
 def comparison_entry(result: "ComparisonResult", expected: str, *, full: bool) -> Entry:
-    """Return the entry of a comparison as it ran, with the expected outcome."""
+    """Return the entry of a comparison's result, with the expected outcome."""
     said = {name: getattr(result, name) for name in ("id", "detail", "device", "instances", "seed")}
     outcome, evidence = result.outcome.value, result.evidence.value
     return {"kind": "comparison", **said, "outcome": outcome, "evidence": evidence, "expected": expected, "full": full}
@@ -87,7 +87,7 @@ def _outcomes(rows: Sequence[Entry]) -> str:
 
 
 def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a heading and a line for each of some crossings, all of which agree."""
+    """Yield a heading and a line for each crossing; all of them agree."""
     width = max((len(row["of"]) for row in rows), default=0)
     yield from [_MEETING] if rows else []
     for row in rows:
@@ -184,7 +184,7 @@ def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
                 "test": tests[0],
                 "outcome": "verified" if held and all(row["outcome"] == "as_expected" for row in held) else "not",
                 "draws": sum(row["draws"] for row in held),
-                # Each device may draw the same instances.
+                # Two devices may draw the same instances, so their numbers are not added.
                 "instances": max((row["instances"] for row in held), default=0),
                 "trainings": sum(row["trainings"] for row in held),
                 "sizes": sizes,

@@ -35,8 +35,8 @@ def list_rows(
     tell
         `tell(done, total)` is called with the progress, in theorems.
     keep
-        Whether to cache the rows. They are cached only if they are those of all theorems and no module of the packages
-        was loaded before: a loaded module may be older than its file.
+        Whether to cache the rows. They are cached only if they cover all theorems and no module of the packages was
+        loaded before: a loaded module may be older than its file.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def established_text(row: Mapping[str, Any]) -> str:
     argued = row["for_all_parameters"] == ForAll.ARGUED
     counted = f" ({count_text(own, 'inference')}{inherited})" if argued else ""
     counted = _stated(row) or counted
-    # No proof is looked for here: a claim that is open without a certificate may be proved once `verify pin` wrote one.
+    # No proof is looked for here: a claim without a certificate is open, but `verify pin` may find its proof.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
     some = "" if row["formal"] or not row["formal_claims"] else f"; formal: {', '.join(row['formal_claims'])}"
     some += f"; not formal: {row['not_formal']}" if row["not_formal"] else ""
@@ -185,7 +185,7 @@ def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
 
 
 def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return one line on some rows: the number of rows by standing, of inferences, and of rows that trust a package."""
+    """Return one line that counts the rows of each standing, the inferences, and the rows that trust a package."""
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
     recorded = sorted({by for row in rows if row["formal"] for by in row["formal"]["by"]})

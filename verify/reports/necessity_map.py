@@ -116,7 +116,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     pinned = pins()
     if changed := [name for name, digest in accepted.uses if pinned.get(name, digest) != digest]:
         return f"the certificate uses another statement of {changed[0]}"
-    # A proof for all parameters does not depend on the scope of an instance, nor on what decided the scope.
+    # A proof for all parameters does not depend on an instance's scope, so the trusts of the scope do not matter.
     trusts = {each for clause in accepted.clauses for each in clause.trusts}
     if unsaid := _unsaid(trusts if row["status"] == "redundant" else accepted.trusts, said):
         return unsaid
@@ -190,7 +190,7 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
         except (Rejected, Unreadable) as error:
             raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
         texts[f"{name}.{name_in_file('label', need.label)}.certificate.json"] = text
-    # A row's trusts are left out: its certificate has them, and their digests may change.
+    # A row's trusts are left out: its certificate lists them, and their digests may change.
     rows = [{part: said for part, said in need.to_json().items() if part != "trusts"} for need in result.hypotheses]
     texts[f"{name}.json"] = json.dumps(result.to_json() | {"hypotheses": rows}, ensure_ascii=False, indent=1) + "\n"
     target.mkdir(exist_ok=True)
@@ -246,7 +246,7 @@ def instance_text(instance: Mapping[str, Any]) -> str:
 
 
 def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each threshold beyond which violations were found, and one on the search over all instances."""
+    """Yield a line for each threshold beyond which violations were found; last, a line about all instances."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "
@@ -260,7 +260,7 @@ def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _short(row: dict[str, Any], key: str) -> str:
-    """Return a number exactly if that is short, else to seven digits."""
+    """Return a number exactly if its exact form is short, else to seven digits."""
     exact = _typed(row[key])
     return exact if len(exact) <= _SHORT else f"{row[f'{key}_float']:.7g}"
 

@@ -143,7 +143,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
 
 def _project(package: str | None) -> tuple[str, Path]:
-    """Return a package and the folder of its project. Raises InputError if either is not found or not unique."""
+    """Return a package's name and the folder of its project. Raises InputError if one is not found or not unique."""
     roots = {name: _root(name) for name in sorted({*packages(), *catalogued()})}
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
@@ -177,7 +177,7 @@ def _root(package: str) -> Path | None:
 
 
 def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
-    """Yield theorems, each after the theorems that its proof uses."""
+    """Yield the theorems in such an order that each follows the theorems that its proof uses."""
     left = dict(theorems)
     while left:
         free = [name for name, theorem in left.items() if not set(theorem.proof_uses) & (set(left) - {name})]

@@ -78,7 +78,7 @@ def use_all_cores(config: pytest.Config) -> None:
 
 
 def draw_by_id(config: pytest.Config) -> None:
-    """Let each test draw from a seed that is made of its id; `load_profile` describes the options."""
+    """Let each test draw from a seed that depends on its id; `load_profile` describes the options."""
     from hypothesis import settings
 
     fresh = config.getoption("--fresh")
@@ -86,7 +86,7 @@ def draw_by_id(config: pytest.Config) -> None:
         # A worker takes the seed of its controller.
         config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
     name = settings.get_current_profile_name()
-    # Only derandomizing repeats the draws of a `given` inside a test; it excludes a database.
+    # The draws of a `given` inside a test repeat only with `derandomize`, which excludes a database.
     own = not fresh and config.getoption("--hypothesis-seed", None) is None
     database = settings.get_profile("default").database if fresh else None
     settings.register_profile(name, settings.get_profile(name), derandomize=own, database=database, print_blob=False)
@@ -102,7 +102,7 @@ class Draws:
         self._seed, self._fresh = seed, fresh
 
     def pytest_report_header(self) -> str:
-        """Return the line on the draws, with the option that repeats them."""
+        """Return the line about the draws, with the option that repeats them."""
         if self._fresh:
             return f"draws: fresh; --seed {self._seed} repeats them"
         return "draws: each test's own" + ("" if self._seed is None else f", with seed {self._seed}")
@@ -122,7 +122,7 @@ class Draws:
         test = getattr(item, "obj", None)
         test = getattr(test, "__func__", test)
         if is_hypothesis_test(test) and item.config.getoption("--hypothesis-seed", None) is None:
-            # The module's name is taken, because its path depends on where pytest is called.
+            # The seed uses the module's name, because its path depends on the folder in which pytest is called.
             module = item.getparent(pytest.Module)
             name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
             seed_draws(test, seed_of(f"{name} {self._seed or 0}"))
@@ -132,18 +132,18 @@ class Draws:
 
 @pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
-    """Whether the papers' own settings were asked for."""
+    """Whether the papers' own settings were requested."""
     return bool(request.config.getoption("--full"))
 
 
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> str:
-    """The device on which simulations run, `cpu` or `cuda`; asking for `cuda` without a card is a usage error.
+    """The device on which simulations run, `cpu` or `cuda`; `--device cuda` without a GPU is a usage error.
 
-    A test of a crossing runs on both devices, skipping a missing one, or only on the device that was asked for.
+    A test of a crossing runs on both devices, except on a missing one, or only on the device of the option.
     """
     asked = str(request.config.getoption("--device"))
-    # A quick run is faster without a card, because each worker would have to make the card's context.
+    # A quick run is faster without the GPU, because each worker would have to create a CUDA context.
     quick = "cpu" if asked == "auto" and not request.config.getoption("--full") else asked
     named = getattr(request, "param", quick)
     try:
@@ -158,7 +158,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run each test of a crossing on both devices, or on the device that was asked for."""
     if "crossing" in metafunc.fixturenames:
         asked = str(metafunc.config.getoption("--device"))
-        # Only one worker uses the card.
+        # Only one worker uses the GPU.
         both = ("cpu", pytest.param("cuda", marks=pytest.mark.xdist_group("cuda")))
         metafunc.parametrize("device", both if asked == "auto" else (asked,), indirect=True)
 
@@ -182,7 +182,7 @@ class Ledger:
 
         Without `expect`, the instance must be in scope. A clause must then stay undecided if it is a claim in words
         that nothing evaluates, or if its label is in `undecided`; all other clauses must be verified. Proved and
-        certified clauses are written as a certificate; the test fails if the re-checker does not accept it.
+        certified clauses are written to a certificate; the test fails if the re-checker does not accept it.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -283,9 +283,9 @@ class Ledger:
         """Run a comparison on the device and at the size of this run, and enter it.
 
         Without `seed`, the seed is that of `--seed`, or 0. The test fails unless the outcome is `expect` (verified), or
-        one of several. Another outcome is expected of a printed claim that is not confirmed, and several of a
-        comparison that nobody has run yet. With a `--seed` that is not 0, and without `seed`, chance may leave a
-        comparison inconclusive: this does not fail the test, and is not counted as expected.
+        is in `expect`, if that is a sequence. Give another outcome for a printed claim that is not confirmed, and a
+        sequence for a comparison that nobody has run yet. Without `seed` and with a `--seed` that is not 0, chance may
+        leave a comparison inconclusive: this does not fail the test, and is not counted as expected.
         """
         __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
@@ -373,7 +373,7 @@ class Crossed:
         """Simulate at drawn instances to refute a planted error; the test fails unless an instance refutes it."""
         __tracebackhide__ = True
         options = self._request.config.getoption
-        # `--draws` does not lower the number here: an instance that shows the error has to be drawn.
+        # `--draws` does not lower this number: enough instances must be drawn for one to show the error.
         examples = max(LOOKED_THROUGH, options("--draws") or 0)
         verdict = crossing.caught(label, self._device, examples=examples, seed=options("--seed") or 0)
         caught = verdict.outcome is Outcome.REFUTED

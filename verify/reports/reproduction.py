@@ -80,7 +80,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
     started = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         words = shlex.split(finding.command)[1:]
-        # Reading a stored measurement would reproduce nothing.
+        # A measurement that is read from the store would reproduce nothing.
         anew = ["--no-cache"] if words[0] == "simulate" and "--no-cache" not in words else []
         code = run([*words, *anew, "--json"])
     if code == INTERRUPTED:
@@ -99,7 +99,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
 
 
 def _why_not(body: object, path: str, expected: Expected) -> str:
-    """Return "" if the value at a path is the expected one, else the fault."""
+    """Return "" if the value at a path is the expected one, else a message."""
     value: Any = body
     for part in path.split("."):
         if isinstance(value, list):

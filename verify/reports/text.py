@@ -47,7 +47,7 @@ _SHORT = 10
 _MOST_PLACES = 8
 """Maximum number of places after or before the point to which a value and its error are rounded."""
 _LONG = 40
-"""Maximum number of characters of a value in a table; a longer value stands only on the line above the table."""
+"""Maximum number of characters of a value in a table; a longer value is shown only on the line above the table."""
 _LINES = 30
 """Maximum number of lines of a deduction that are printed without `--explain`."""
 _STOPPED = {"seconds": "; the time is over", "work": "; the work is spent", "tried": "; all that is known was tried"}
@@ -58,7 +58,7 @@ _WHOLE = "values after “about” are exact with --json"
 
 
 def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
-    """Yield the table of hypotheses; beside each, slack, distance past the limit, missing parameters and a detail."""
+    """Yield the table of hypotheses, each with its slack, distance past the limit, missing parameters and detail."""
     rows = []
     for h in results:
         slack = "" if h.slack is None else short_text(h.slack, _SHORT)
@@ -78,7 +78,7 @@ def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterat
 
 
 def _whole(*values: Any) -> list[str]:
-    """Return the line that says where shortened values are exact, if a value is shortened."""
+    """Return the line that says where the exact values are, if a value is shortened."""
     return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
@@ -309,7 +309,7 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
 
 
 def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
-    """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
+    """Return a sweep's table of outcomes in and out of scope, with the evidence and the effort last."""
     lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
     scopes = {True: "in scope", False: "out of scope", None: "neither"}
     seen = [scope for scope in scopes if any(scope is in_scope for in_scope, _ in result.claims)]

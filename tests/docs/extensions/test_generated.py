@@ -1,11 +1,11 @@
-"""The generated parts of pages are those that the code makes now; `python -m docs.extensions.generated` writes them."""
+"""The generated parts of pages are up to date; `python -m docs.extensions.generated` writes them."""
 
 import pytest
 
 from docs.extensions import generated, picture
 
 PAGES = [
-    # This page needs the objects of all verbs.
+    # Generating the page `json` runs every verb.
     pytest.param(path, id=path.stem, marks=pytest.mark.audit if path.stem == "json" else ())
     for path in generated.with_parts()
 ]

@@ -1,4 +1,4 @@
-"""The JSON reference shows the keys that commands print, and mentions no others."""
+"""The JSON reference shows the keys that commands print, and mentions no other keys."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.pages import PAGES
 from verify.provers.slack_text import KINDS
 from verify.reports.commands.frame import app
 
-# Words and options that the page has between backticks and that are not keys.
+# Words and options that stand between backticks on the page and are not keys.
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "stated", "by", "besides", "rocq", "open", "tried", "work", "refused"),
@@ -44,11 +44,11 @@ def test_the_page_speaks_of_keys_that_are_printed():
 
     page = PAGES["docs/reference/json.md"].read_text(encoding="utf-8")
     spoken = set(re.findall(r"`([a-z_]+)`", page)) - WORDS - set(json_objects.EXAMPLES)
-    # A statement of this length is open at once, with reasons, because no deduction is looked for.
+    # The clause of such a long statement is open at once, with reasons, because no deduction is searched for.
     long = f"{' + '.join(f'sin(x + {n})' for n in range(99))} <= 99"
     printed = keys([json_objects.objects(), verify.prove(long, seconds=5).to_json()])
-    # Keys of objects that the examples do not meet.
+    # Keys that no example prints.
     unmet = {"reason", "pinned", "what", "failed", "clear", "violated", "relaxed", "end", "thresholds", "met", "limit"}
-    # Keys of trusts, which the examples do not have.
+    # Keys of trusts, which no example prints.
     unmet |= {"name", "package", "experiments", "quick"}
     assert len(spoken) > 30 and sorted(spoken - printed - unmet) == []

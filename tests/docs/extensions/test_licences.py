@@ -1,4 +1,4 @@
-"""The table of licences has each package that `pyproject.toml` names, and none without a licence."""
+"""The table of licences lists each package that `pyproject.toml` names, and each has a licence."""
 
 import re
 import tomllib

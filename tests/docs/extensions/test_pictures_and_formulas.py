@@ -23,7 +23,7 @@ def test_the_arrows_are_the_table():
     assert {subpackage: reached(subpackage) for subpackage in SUBPACKAGES} == {
         subpackage: set(allowed) for subpackage, allowed in SUBPACKAGES.items()
     }
-    # No arrow is drawn between subpackages that a longer path connects.
+    # No arrow is drawn between subpackages that are also connected by a longer path.
     assert direct["reports"] == {"search", "runs", "formal"} and direct["checking"] == {"claims", "rechecker"}
 
 
@@ -39,7 +39,7 @@ def test_the_picture_has_a_box_a_subpackage_and_an_arrow_an_import():
 def test_formulas_become_mathml():
     assert "<mfrac>" in mathml(r"\frac{1}{20 d^{2}}", display=False)
     assert 'display="block"' in mathml("x", display=True) and 'display="inline"' in mathml("x", display=False)
-    # A name of several letters is one symbol, and not a product.
+    # A name of several letters is one symbol, not a product of letters.
     assert "<mi>ε</mi><mo>&lt;</mo>" in mathml("eps < 1", display=False)
     assert "<msup><mi>x</mi><mn>2</mn></msup>" in mathml("x^{2}", display=False)
     assert '<mo form="prefix">(</mo>' in mathml(r"\left(\frac{x}{2}\right)", display=False)
@@ -59,7 +59,7 @@ def test_the_readme_shows_the_step_sizes_as_they_are_known():
     assert step_sizes.PICTURE.read_text(encoding="utf-8") == step_sizes.picture(), step_sizes.__doc__
     instance, limit, shown, violated = step_sizes.ends()
     T, q, d = instance["T"], instance["q"], instance["d"]
-    # The limits: Theorem 1's, that of the result that proves more, and 2q, above which zero loss is unstable.
+    # Limits of the step size: Theorem 1's, its extension's, and 2q, above which zero loss is unstable.
     assert (limit, shown) == (
         Fraction(1, 20 * d**2),
         (Fraction(2 * q * (T - 1), T - 1 + 6 * d), True, "formal"),

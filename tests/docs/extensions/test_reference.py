@@ -1,4 +1,4 @@
-"""The generated reference leaves nothing out that the code has."""
+"""The generated reference is complete."""
 
 import typer
 
@@ -61,7 +61,7 @@ def test_every_kind_of_proof_says_what_it_shows():
     assert set(described) == set(KINDS)
     assert "Shows `inequality` verified, for all parameters. Data: `shifts`, `relations`." in described["positive"]
     assert "Shows `reaches` verified or refuted, at the instance." in described["tube"]
-    # The kind of clause is not named twice.
+    # The name of the kind of clause does not occur twice.
     assert all("`, verified:" not in text and len(text) > 60 for text in described.values())
 
 

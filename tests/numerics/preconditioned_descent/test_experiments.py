@@ -1,4 +1,4 @@
-"""The experiments against hand calculations and quadrature, and their settings."""
+"""Experiments compared with hand calculations and quadrature; their settings."""
 
 import math
 
@@ -37,7 +37,8 @@ def test_rotations_are_orthogonal_and_have_no_preferred_direction():
     generator = torch.Generator().manual_seed(1)
     drawn = torch.stack([random_rotation(3, generator) for _ in range(4000)])
     assert torch.allclose(drawn @ drawn.mT, torch.eye(3, dtype=torch.float64).expand(4000, 3, 3), atol=50 * EPS)
-    # Entries are uniform on [-1, 1] for d = 3 (Archimedes): mean 0 and square 1/3, variances 1/3 and 4/45.
+    # For d = 3 an entry is uniform on [-1, 1] (Archimedes): its mean is 0 and its variance 1/3; its square has the
+    # mean 1/3 and the variance 4/45.
     z = stats.norm.isf(1e-6 / 2 / 18)
     assert (drawn.mean(dim=0).abs() < z * math.sqrt(1 / 3 / 4000)).all()
     assert ((drawn.square().mean(dim=0) - 1 / 3).abs() < z * math.sqrt(4 / 45 / 4000)).all()
@@ -47,7 +48,7 @@ def test_clipping_and_the_distance_to_the_identity():
     matrices = torch.tensor([[[3.0, 0], [0, 4]], [[0.3, 0], [0, 0.4]], [[0, 0], [0, 0]]], dtype=torch.float64)
     assert torch.allclose(clipped(matrices, 1)[0], matrices[0] / 5, rtol=4 * EPS, atol=0)
     assert torch.equal(clipped(matrices, 1)[1:], matrices[1:])
-    # |diag(3, 4) - 3.5 I| = sqrt(1/2), |diag(3, 4)| = 5.
+    # |diag(3, 4) - 3.5 I| = sqrt(1/2) and |diag(3, 4)| = 5.
     assert distance_to_identity(matrices[0]).item() == pytest.approx(math.sqrt(0.5) / 5, rel=10 * EPS)
 
 
@@ -69,7 +70,7 @@ def test_the_loss_of_linear_attention(L, d, n, b, prior, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_loss_of_relu_attention_by_hand(device):
-    # d = n = 1: TF = w x max(a x x', 0), and x x' > 0 half the time, independently of squares:
+    # d = n = 1: TF = w x max(a x x', 0). The event x x' > 0 has probability 1/2 and is independent of the squares, so
     # f = E w^2 (a^2 E x^4 E x'^2 / 2 - 2 a E x^2 E x'^2 / 2 + E x'^2) = 3 a^2/2 - a + 1.
     found = relu_transformer.run(device=device, seed=2, d=1, n=1, a="1/2", prompts=100_000).measurements
     assert agreement(3 / 8 - 1 / 2 + 1, found["loss"], comparisons=2, resolution=1 / 4).holds
@@ -95,7 +96,7 @@ TINY = {"L": 1, "d": 1, "n": 2, "batch": 500, "resample": 5, "prompts": 1000}
 
 
 def test_the_first_step_of_training():
-    # Adam's first step is eta g / (|g| + 1e-8), whatever the size of g, clipped to 1/100; the loss falls in A at 0.
+    # Adam's first step is eta g / (|g| + 1e-8) with g clipped to 1/100: about eta. At 0 the loss decreases in A.
     settings = {**TINY, "steps": 1, "eta": "1/10", "scale": "1e-12", "trained": "A"}
     found = linear_transformer_training.run(device="cpu", **settings).measurements
     assert set(found) == {"loss", "A0_diagonal", "A0_off_diagonal", "A0_distance"}
@@ -105,7 +106,7 @@ def test_the_first_step_of_training():
 
 @pytest.mark.parametrize(("halving", "moved"), [(1, 0.15), (2, 0.2), (3, 0.2)])
 def test_the_step_size_is_halved(halving, moved):
-    # Clipped gradients are equal, 1/100: the second step is the first, or half of it.
+    # Both gradients are clipped to 1/100, so the second step is equal to the first, or half of it.
     settings = {**TINY, "steps": 2, "eta": "1/10", "scale": "1e-12", "trained": "A", "halving": halving}
     found = linear_transformer_training.run(device="cpu", **settings).measurements
     assert found["A0_diagonal"].value == pytest.approx(moved, rel=1e-5)
@@ -123,7 +124,7 @@ def test_a_batch_serves_the_steps_that_it_is_asked_to():
 def test_one_layer_is_trained_to_the_least_loss(device):
     settings = {**TINY, "d": 2, "steps": 300, "halving": 50, "trained": "A", "least": "1/2"}
     found = linear_transformer_training.run(device=device, seed=1, **settings).measurements
-    # With one layer the loss is quadratic in A: along a Sigma^-1 two gradients give its minimum.
+    # With one layer the loss is quadratic in A, so the gradients at two multiples of Sigma^-1 give its minimum.
     spectrum = torch.tensor([1, 0.5], dtype=torch.float64)
     inverse = (1 / spectrum).diag()
     slopes = [

@@ -1,4 +1,4 @@
-"""Figures 1 to 5: measurements, refused settings, and the same bits again, even after a run is killed."""
+"""Figures 1 to 5: measurements, refused settings, and bitwise repetition, even after a run is killed."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_a_figure_is_the_same_on_each_device(name, device):
     found = run(name, device).measurements
     figures._TRAINED.clear()
     for key, expected in run(name).measurements.items():
-        # Adam divides by the root of squares, so that small entries agree to fewer digits.
+        # Adam divides by the root of the mean square, so small entries agree to fewer digits.
         assert found[key].value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
 
 
@@ -119,7 +119,7 @@ def test_several_runs_give_the_spread_of_runs():
     assert found.curves["log_loss"].measured[-1].value == pytest.approx(logs)
     low, high = (found.measurements[f"A0_{end}"].value for end in ("least", "largest"))
     assert low < found.curves["A0"].measured[-1].value < high
-    # The first of several runs is the run with runs=1. Each run has its own Σ.
+    # With runs=3, the first run is the same as with runs=1. Each run has its own Σ.
     assert run(NAMES[2], runs=1).measurements["test_loss"] == each[0]
     assert found.curves["whitened_A0"].quantity == found.curves["whitened_A1"].quantity
     assert found.curves["A0"].quantity == "Dist(A_ℓ, I)" and found.curves["B0"].quantity == "Dist(B_ℓ, I)"
@@ -203,7 +203,8 @@ def test_settings_that_do_not_fit(name, given, message):
 def test_the_expected_time_counts_steps_draws_and_readings(monkeypatch, name, runs, unseen):
     times = iter([30.0, 2.0])
     monkeypatch.setattr(figures, "timed", lambda *_: next(times))
-    # 12 steps take 2 s each, 4 draws of 8 prompts 30 s each; the draw and 4 readings of unseen prompts in proportion.
+    # 12 steps take 2 s each, and 4 draws of 8 prompts take 30 s each. The draw of unseen prompts and 4 readings on them
+    # take times in proportion to the number of prompts.
     each = 12 * 2 + 4 * 30 + unseen / 8 * 30 + 4 * unseen / 8 * 2
     assert load_experiment(name).expect(chosen(name), device="cpu") == runs * each
 

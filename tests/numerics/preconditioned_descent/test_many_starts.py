@@ -1,4 +1,4 @@
-"""The expected loss by Gauss rules against other quadrature and finite differences; ends, counts, bad input."""
+"""The expected loss by Gauss rules, compared with other quadrature and finite differences; ends, counts, bad input."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_slopes_are_differences_of_the_loss(L, n, moving):
 
 
 def test_one_layer_is_theorem_1s():
-    # A = a I with a = 1/((n−1)/n + (d+2)/n) has the loss d (1 − a); for d = 2, n = 4, a = 4/7.
+    # A = a I with a = 1/((n−1)/n + (d+2)/n) has the loss d (1 − a). For d = 2 and n = 4, a is 4/7.
     loss = starts.expected_loss(1, 4, False)
     value, slopes = loss(np.eye(2).ravel() * 4 / 7)
     assert value == pytest.approx(6 / 7, rel=1e-13)

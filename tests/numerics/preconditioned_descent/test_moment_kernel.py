@@ -1,4 +1,4 @@
-"""The kernel's loss and gradient are the reference's on the same draw, whatever the sizes and the threads."""
+"""The kernel's loss and gradient are the reference's on the same draw, for all sizes and numbers of threads."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from verify import InputError, cores
 
 
 def drawn(L, d, n, count, with_B):
-    """Matrices that are not symmetric; tokens and weights."""
+    """Return asymmetric matrices, tokens and weights."""
     source = torch.Generator().manual_seed(100 * L + 10 * d + n)
     U = random_rotation(d, source)
     D = torch.linspace(0.5, 1.5, d, dtype=torch.float64)
@@ -21,7 +21,7 @@ def drawn(L, d, n, count, with_B):
     return matrices, tokens, weights
 
 
-# Blocks that are not full, and more than one chunk of blocks; more dimensions than the paper's, and fewer.
+# The cases include partly filled blocks, several chunks of blocks, and both more and fewer dimensions than the paper's.
 @pytest.mark.parametrize("with_B", [False, True])
 @pytest.mark.parametrize(
     ("L", "d", "n", "count"),
@@ -33,13 +33,13 @@ def test_losses_and_gradients_are_the_references(L, d, n, count, with_B):
     expected = in_context_errors(pattern(*leaves), tokens, weights).mean()
     slopes = torch.autograd.grad(expected, leaves)
     loss, found = mean_gradient(matrices[0], matrices[1] if with_B else None, reduced(tokens, weights))
-    # Some thousand roundings of numbers of the size of the largest.
+    # About a thousand rounding errors, relative to the largest number.
     torch.testing.assert_close(loss, expected.detach(), rtol=1e-11, atol=0)
     assert len(found) == len(leaves)
     for one, other in zip(found, slopes, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-11 * float(other.abs().max()))
     assert float(slopes[0].abs().max()) > 1e-3
-    # The last B moves tokens that no layer reads.
+    # No layer reads the tokens that the last B moves.
     assert not with_B or (not found[1][-1].any() and (L == 1 or float(slopes[1][0].abs().max()) > 1e-3))
 
 
@@ -65,7 +65,7 @@ def test_the_slope_is_that_of_the_loss(with_B):
         for sign in (1, -1)
     )
     slope = sum(float((one * move).sum()) for one, move in zip(found, step, strict=True))
-    # Central differences are accurate up to the square of the step and roundings of the loss.
+    # The error of a central difference is of the order of the squared step plus rounding errors of the loss.
     assert abs(float(up - down) / 2 - slope) < 1e-9 * float(loss)
     assert abs(slope) > 1e-7 * float(loss)
 

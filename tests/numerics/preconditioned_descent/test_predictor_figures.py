@@ -1,4 +1,4 @@
-"""Figures 6 and 7: each predictor's loss, by its definition, on the same prompts; settings that are refused."""
+"""Figures 6 and 7: each predictor's loss equals its definition on the same prompts; settings that are refused."""
 
 import math
 from dataclasses import replace
@@ -113,7 +113,7 @@ def test_losses_are_those_of_the_authors_code(name):
             task = task_of(plan, seed, "cpu")
             for descent, K in (("gradient_descent", identity), ("preconditioned_gradient_descent", task.inverse)):
                 a = found.curves[f"{descent}_steps"].measured[place].value
-                # The steps by their definition: w ← w − a K S (w − w*), from 0.
+                # Preconditioned gradient descent by its definition: w ← w − a K S (w − w*), from 0.
                 w = torch.zeros_like(unseen.weights)
                 for _ in range(plan.L):
                     w = w - a * K @ torch.einsum("ijp,jp->ip", unseen.second_moment, w - unseen.weights)

@@ -1,4 +1,4 @@
-"""Gradient descent with the best step sizes, and least squares, against their definitions."""
+"""Gradient descent with the best step sizes, and least squares, compared with their definitions."""
 
 import math
 
@@ -62,16 +62,16 @@ def test_no_other_step_sizes_are_better_on_the_prompts(K, n):
     searched = min(
         float((torch.tensor(np.poly([a, b])) @ errors).square().mean()) for i, a in enumerate(grid) for b in grid[i:]
     )
-    # A grid of fiftieths is at most 1/100 away in each step size.
+    # The grid's spacing is 1/50, so a grid point is within 1/100 of each best step size.
     assert least <= searched <= least * 1.02
-    # The slope in each coefficient is 0.
+    # The derivative in each coefficient is 0.
     slopes = errors[1:] @ (best @ errors) / errors.shape[1]
     assert float(slopes.abs().max()) < 1e-10 * float(errors.square().mean())
 
 
 @pytest.mark.parametrize("steps", [(0.5 + 0.1j, 0.5 - 0.1j), (0.5 + 0.3j, 0.5 - 0.3j, 2.0)], ids=["two", "three"])
 def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_found(steps):
-    # Errors for which the polynomial p of these steps is best: φ_0 = −Σ c_j φ_j plus a part orthogonal to the φ_j.
+    # The polynomial of these steps is best for these errors: φ_0 = −Σ c_j φ_j plus a part orthogonal to all φ_j.
     c = np.poly(np.array(steps)).real
     rows = torch.randn(len(steps), 400, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
     rest = torch.randn(400, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
@@ -88,7 +88,7 @@ def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_fou
     near = found + 0.05 * np.random.default_rng(0).standard_normal((200, len(steps)))
     spread = np.random.default_rng(1).uniform(-1, 3, (3000, len(steps)))
     assert loss(found) <= min(map(loss, [*near, *spread]))
-    # If the best polynomial's steps are real, they are the best real steps.
+    # If the best polynomial has real steps, these are the best real steps.
     real, none = best_real_steps(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2))
     expected = step_sizes(best_coefficients(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2)))
     assert none == 0 and np.allclose(real, expected)
@@ -107,7 +107,7 @@ def test_conjugate_gradients_are_the_best_of_their_krylov_space(K, n):
             if steps == 2:
                 columns.append(K @ matrix @ columns[0])
             basis = torch.stack(columns, dim=1)
-            # The normal equations give the w in the space with the least (w* − w)'S(w* − w).
+            # The normal equations give the w in the Krylov space that minimises (w* − w)'S(w* − w).
             best = w - basis @ torch.linalg.solve(basis.T @ matrix @ basis, basis.T @ matrix @ w)
             torch.testing.assert_close(matrix @ left[:, i], matrix @ best, rtol=0, atol=1e-8)
 
@@ -115,7 +115,7 @@ def test_conjugate_gradients_are_the_best_of_their_krylov_space(K, n):
 def test_conjugate_gradients_end_at_the_solution_and_stay():
     prompts = reduced(*sampled(200, 9))
     left = conjugate_gradients(INVERSE, prompts, 6)
-    # The errors are of the order of rounding times the squared condition numbers of 200 random 9×3 matrices.
+    # The errors are of the order of the rounding unit times the squared condition numbers of 200 random 9×3 matrices.
     assert float(left.abs().max()) < 1e-6 and bool(torch.isfinite(left).all())
     one = reduced(*sampled(5, 1))
     after = conjugate_gradients(INVERSE, one, 4)
@@ -125,7 +125,7 @@ def test_conjugate_gradients_end_at_the_solution_and_stay():
 def test_solving_errors_are_rounding_or_not():
     tokens, weights = sampled(300, 4)
     assert float(solving_errors(tokens, weights).max()) <= 1
-    # With fewer examples than entries the error is not only rounding.
+    # With fewer examples than entries of w, the error exceeds rounding.
     tokens, weights = sampled(300, 2)
     assert float(solving_errors(tokens, weights).median()) > 1e6
 
@@ -136,7 +136,7 @@ def test_least_squares_of_least_norm_with_few_examples(n, root):
     tokens, weights = sampled(40, n)
     examples = tokens[:, :, :-1]
     labels = torch.einsum("bdi,bd->bi", examples, weights)
-    # v = root w solves (root^{-1} x_i)'v = y_i with least |v|: by the pseudo-inverse.
+    # The pseudo-inverse gives the v = root w of least norm that solves (root^{-1} x_i)'v = y_i.
     v = (torch.linalg.pinv((torch.linalg.inv(root) @ examples).mT) @ labels[:, :, None])[:, :, 0]
     w = v @ torch.linalg.inv(root)
     expected = ((weights - w) * tokens[:, :, -1]).sum(dim=1).square()
@@ -148,7 +148,7 @@ def test_least_squares_with_enough_examples_is_exact():
     examples = tokens[:, :, :-1]
     labels = torch.einsum("bdi,bd->bi", examples, weights)
     w = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
-    # The errors are of the order of rounding times the condition numbers of 200 random 4×3 matrices.
+    # The errors are of the order of the rounding unit times the condition numbers of 200 random 4×3 matrices.
     torch.testing.assert_close(w, weights, rtol=0, atol=1e-8)
     assert not least_norm_losses(reduced(tokens, weights), 4, IDENTITY).any()
     assert not least_norm_losses(reduced(*sampled(5, 3)), 3, ROOT).any()
@@ -156,8 +156,8 @@ def test_least_squares_with_enough_examples_is_exact():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_loss_of_least_sigma_norm_by_hand(n):
-    # After whitening, the loss is the mean squared norm of the part of an N(0, I) vector outside a random n-dimensional
-    # space: d − n.
+    # After whitening, the loss is the mean squared norm of an N(0, I) vector's projection onto a random space of
+    # dimension d − n: the loss is d − n.
     errors = least_norm_losses(reduced(*sampled(100_000, n)), n, ROOT)
     loss = Measurement(float(errors.mean()), float(errors.std()) / math.sqrt(len(errors)), len(errors))
     assert agreement(3 - n, loss, comparisons=2, resolution=0.1).holds

@@ -1,4 +1,4 @@
-"""The reduced errors are the reference's on the same draw, with their gradients; the second moments are Wishart's."""
+"""The reduced errors and their gradients are the reference's on the same draw; second moments have a Wishart law."""
 
 import math
 
@@ -25,7 +25,7 @@ def gaussian(source, *shape):
 
 
 def sigma(d, source):
-    """A covariance that is not diagonal, and its inverse."""
+    """Return a covariance that is not diagonal, and its inverse."""
     U = random_rotation(d, source)
     D = torch.linspace(0.5, 1.5, d, dtype=torch.float64)
     return U.T @ D.diag() @ U, U.T @ (1 / D).diag() @ U
@@ -44,7 +44,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, with_B, device):
     # The leaves are on the CPU; copies on the device are made from them.
     moved = [leaf.to(device) for leaf in leaves]
     found = losses(moved[0], moved[1] if with_B else None, reduced(tokens.to(device), weights.to(device))).cpu()
-    # Some thousand roundings of numbers of the size of the largest.
+    # About a thousand rounding errors, relative to the largest number.
     close = {"rtol": 1e-11, "atol": 1e-11 * float(errors.detach().max())}
     torch.testing.assert_close(found, errors, **close)
     expected, slopes = (torch.autograd.grad(each.mean(), leaves, materialize_grads=True) for each in (errors, found))
@@ -61,7 +61,8 @@ def test_the_mean_over_weights_and_query_is_the_average_of_losses(with_B):
     root = vectors @ values.sqrt().diag() @ vectors.T
     A, B = 0.4 * gaussian(source, 2, 2, 2), 0.4 * gaussian(source, 2, 2, 2) if with_B else None
     S = draw(3, 4, covariance, inverse, 3).second_moment
-    # The mean over w* and x of a squared bilinear error is its sum over the columns of root^{-1} and of root.
+    # The error is bilinear in w* and x, so the mean of its square is a sum of squares at the columns w* of root^{-1}
+    # and x of root.
     expected = torch.zeros(3, dtype=torch.float64)
     for w in torch.linalg.inv(root).T:
         for x in root.T:
@@ -93,7 +94,7 @@ def test_a_layer_in_another_order_would_be_seen():
 
 
 def entries(prompts):
-    """Return, by name, the values of each prompt that are compared: entries and functions of S, w* and x."""
+    """Return, by name, the values that are compared, per prompt: entries and functions of S, w* and x."""
     S, w, x = prompts
     d = len(S)
     matrices = S.permute(2, 0, 1)
@@ -109,11 +110,11 @@ def test_bartletts_second_moments_have_the_distribution_of_sampled_ones(n):
     count = 20_000
     drawn = entries(draw(count, n, covariance, inverse, 6))
     sampled = entries(reduced(*sample(count, n, covariance, inverse, generator(7))))
-    # A Kolmogorov-Smirnov test of each value; over all five sizes a false alarm has probability 10⁻⁶.
+    # A Kolmogorov-Smirnov test of each value. A false alarm in any of the five sizes has probability at most 10⁻⁶.
     for name, values in drawn.items():
         found = stats.ks_2samp(values.numpy(), sampled[name].numpy(), method="asymp")
         assert found.pvalue > 1e-6 / 5 / len(drawn), name
-    # S, weights and query are uncorrelated: sample correlations are N(0, 1/count).
+    # S, weights and query are uncorrelated, so each sample correlation is approximately N(0, 1/count).
     cross = torch.corrcoef(torch.stack([drawn["S10"], drawn["w0"], drawn["x0"], drawn["trace"]]))
     assert (cross - torch.diag(cross.diagonal()))[1:3].abs().max() < 6 / math.sqrt(count)
 

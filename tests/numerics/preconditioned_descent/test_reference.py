@@ -1,4 +1,4 @@
-"""The simulator against NumPy loops, hand calculations, finite differences and its own error bars."""
+"""The simulator, compared with NumPy loops, hand calculations, finite differences and its own standard errors."""
 
 import math
 
@@ -32,7 +32,7 @@ from verify.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # the rate of one test, divided among its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
 COVARIANCE = torch.tensor([[1.0, 0.3], [0.3, 0.5]], dtype=torch.float64)
 PRIOR = torch.tensor([[2.0, -0.4], [-0.4, 0.7]], dtype=torch.float64)
 
@@ -46,7 +46,7 @@ def gaussian(seed, *shape):
 
 
 def random_layers(kind, L, d, scale=0.3):
-    """Layers without symmetry: P_l = diag(0, 1) or diag(B_l, 1) with Q_l = -diag(A_l, 0), or full matrices."""
+    """Return layers without symmetry: P_l = diag(0, 1) or diag(B_l, 1) with Q_l = -diag(A_l, 0), or full matrices."""
     A, B = scale * gaussian(1, L, d, d), scale * gaussian(2, L, d, d)
     if kind == "full":
         return Layers(scale * gaussian(3, L, d + 1, d + 1), scale * gaussian(4, L, d + 1, d + 1))
@@ -54,7 +54,7 @@ def random_layers(kind, L, d, scale=0.3):
 
 
 def naive_forward(Z, P, Q, activation):
-    """One prompt through all layers by scalar loops; column n+1 is never a key."""
+    """Return one prompt after all layers, computed by scalar loops; column n+1 is never a key."""
     D, columns = Z.shape
     n = columns - 1
     for P_l, Q_l in zip(P, Q, strict=True):
@@ -87,7 +87,7 @@ def test_states_prediction_and_errors_equal_scalar_loops(activation, L, d, n):
             Z[d, i] = sum(w[a] * x[a, i] for a in range(d)) if i < n else 0.0
         for depth in range(L + 1):
             expected = naive_forward(Z, layers.P[:depth].numpy(), layers.Q[:depth].numpy(), activation)
-            # Each layer sums <= n D^3 < 200 products of five entries; each later layer magnifies an error by <= 100.
+            # Each layer sums n D^3 < 200 products of five entries, and each later layer magnifies an error by <= 100.
             tolerance = 200 * 100**depth * EPS * max(1, abs(expected).max())
             assert np.allclose(states[depth, k].numpy(), expected, rtol=0, atol=tolerance)
         assert np.allclose(last[k].numpy(), expected, rtol=0, atol=tolerance)  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -124,10 +124,10 @@ def test_the_last_column_is_never_a_key(activation):
     label = torch.full((6,), 1000.0, dtype=torch.float64)
     first = forward(prompt(tokens, weights), layers, activation=activation, all_states=True)
     second = forward(prompt(other, weights, label), layers, activation=activation, all_states=True)
-    # The same operations on the same numbers in the other columns, up to the order of sums.
+    # The other columns result from the same operations on the same numbers, up to the order of sums.
     size = first[..., :-1].abs().max()
     assert torch.allclose(first[..., :-1], second[..., :-1], rtol=0, atol=1000 * EPS * size)
-    # If Q has no label row, the entry in the place of y_{n+1} is carried along unchanged.
+    # If Q ignores the labels, each layer adds to the entry y_{n+1} a number that does not depend on this entry.
     layers = random_layers("A and B", 3, 2)
     without = prediction(prompt(tokens, weights), layers, activation=activation)
     shifted = prediction(prompt(tokens, weights, label), layers, activation=activation)
@@ -152,7 +152,7 @@ def test_descent_takes_gradients_of_the_printed_risk():
             return sum(((w - target) @ x[:, i]) ** 2 for i in range(4)) / 8
 
         for step in range(3):
-            # Central differences of a quadratic have no truncation error; rounding is EPS R / h.
+            # Central differences of a quadratic have no truncation error; the rounding error is EPS R / h.
             gradient = np.array([(risk(w + e) - risk(w - e)) / 2 for e in np.eye(2)])
             w = w - A[step].numpy() @ gradient
             assert np.allclose(found[k, step + 1], w, rtol=0, atol=1000 * EPS * max(1, abs(w).max()))
@@ -194,11 +194,11 @@ def scalar(*values):
 
 
 def test_one_layer_by_hand():
-    # d = n = 1: TF = a w x^2 x', so f = E w^2 E x'^2 E (a x^2 - 1)^2, E x^2 = s, E x^4 = 3 s^2.
+    # d = n = 1: TF = a w x^2 x', so f = E w^2 E x'^2 E (a x^2 - 1)^2 with E x^2 = s and E x^4 = 3 s^2.
     a, s, prior = 0.4, 0.6, 1.7
     by_hand = prior * s * (3 * a**2 * s**2 - 2 * a * s + 1)
     found = exact_loss(pattern(scalar(a)), 1, s * torch.eye(1).double(), prior * torch.eye(1).double())
-    # A sum of 3 * 2 * 2 positive terms of some dozen roundings each.
+    # The sum has 3 * 2 * 2 positive terms with about a dozen rounding errors each.
     assert found.item() == pytest.approx(by_hand, rel=50 * EPS)
 
 
@@ -213,9 +213,9 @@ def test_two_layers_by_hand():
 
 
 def test_one_full_layer_by_hand():
-    # d = n = 1, only the last row (p, r) of P and the first column (u, v) of Q are read: Z_0 = (x x'; w x, 0) and
-    # TF = -g x^2 x', g = (p + r w)(u + v w) = c_0 + c_1 w + c_2 w^2. f = E (g x^2 + w)^2 E x'^2
-    # = 3 E g^2 + 2 E g w + 1, E g^2 = c_0^2 + c_1^2 + 3 c_2^2 + 2 c_0 c_2, E g w = c_1.
+    # d = n = 1: TF depends only on the last row (p, r) of P and the first column (u, v) of Q. For Z_0 = (x x'; w x, 0),
+    # TF = -g x^2 x' with g = (p + r w)(u + v w) = c_0 + c_1 w + c_2 w^2. So f = E (g x^2 + w)^2 E x'^2
+    # = 3 E g^2 + 2 E g w + 1 with E g^2 = c_0^2 + c_1^2 + 3 c_2^2 + 2 c_0 c_2 and E g w = c_1.
     P, Q = random_layers("full", 1, 1, scale=1.0)
     (p, r), (u, v) = P[0, 1].tolist(), Q[0, :, 0].tolist()
     c = p * u, p * v + r * u, r * v
@@ -227,7 +227,8 @@ def test_one_full_layer_by_hand():
 @pytest.mark.parametrize("L", [1, 2, 3])
 @pytest.mark.parametrize("d", [1, 2])
 def test_nodes_follow_the_degrees(L, d):
-    # Degrees 4L, 2, 2; 2 (3^L - 1), 2, 2; and 2 (3^L - 1), 2, 2 (3^L - 1): m nodes are exact to degree 2m - 1.
+    # The degrees are 4L, 2, 2 for A; 2 (3^L - 1), 2, 2 for A and B; and 2 (3^L - 1), 2, 2 (3^L - 1) for full layers.
+    # A rule with m nodes is exact up to degree 2m - 1.
     assert quadrature_nodes(random_layers("A", L, d), gradient=False) == (2 * L + 1, 2, 2)
     assert quadrature_nodes(random_layers("A and B", L, d), gradient=False) == (3**L, 2, 2)
     for gradient in (False, True):
@@ -239,7 +240,7 @@ def test_nodes_follow_the_degrees(L, d):
 
 
 def test_nodes_of_layers_that_do_nothing():
-    # TF = 0: the squared error is <w*, x_{n+1}>^2. Its derivative has no larger degree.
+    # TF = 0, so the squared error is <w*, x_{n+1}>^2. Its derivatives have no larger degree.
     nothing = Layers(torch.zeros(2, 3, 3).double(), torch.zeros(2, 3, 3).double())
     assert quadrature_nodes(nothing, gradient=False) == quadrature_nodes(nothing, gradient=True) == (1, 2, 2)
     expected = (COVARIANCE @ PRIOR).trace().item()
@@ -266,12 +267,12 @@ def distributions(d):
 
 @pytest.mark.parametrize(("kind", "L", "d", "n"), CASES)
 def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
-    # Entries of size 1, so that terms of the highest degree count.
+    # The entries have size 1, so that the terms of the highest degree matter.
     layers = random_layers(kind, L, d, scale=1.0)
     value = exact_loss(layers, n, *distributions(d)).item()
     nodes = quadrature_nodes(layers, gradient=False)
     more = exact_loss(layers, n, *distributions(d), nodes=tuple(m + 1 for m in nodes)).item()
-    # All terms are positive: the relative error of the sum is that of the Hermite nodes and of a single term.
+    # All terms are positive, so the sum's relative error is at most the largest relative error of a term.
     assert more == pytest.approx(value, rel=1e-12)
     for which in range(3):
         fewer = [m - (k == which) for k, m in enumerate(nodes)]
@@ -280,13 +281,13 @@ def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
 
 @pytest.mark.parametrize(("kind", "L", "d", "n"), CASES)
 def test_quadrature_agrees_with_samples(kind, L, d, n):
-    # Entries are so small that samples can estimate the mean of the squared error, whose degree in a coordinate is at
-    # most 52.
+    # The entries are so small that samples can estimate the mean of the squared error, a polynomial of degree at most
+    # 52 in a coordinate.
     layers = random_layers(kind, L, d, scale=0.1 if kind == "full" else 0.3)
     value = exact_loss(layers, n, *distributions(d)).item()
     found = in_context_loss(layers, *sample(100_000, n, *distributions(d), generator(9)))
     assert abs(found.mean.item() - value) < 5 * found.standard_error.item()
-    # The comparison would see an error of 20 %.
+    # The comparison would detect an error of 20 %.
     assert 5 * found.standard_error.item() < 0.2 * value
 
 
@@ -309,15 +310,16 @@ def test_gradients_are_exact_in_the_whole_parameter_space(kind, L, d, n):
                 moved = tuple(part.clone() for part in layers)
                 moved[which][entry] += sign * h
                 ends.append(exact_loss(moved, n, *distributions(d), nodes=enough).item())
-            # The truncation is h^2/6 times the third derivative, which is <= 10^4 size; rounding, EPS size/h, is less.
+            # The truncation error is h^2/6 times the third derivative, which is <= 10^4 size. The rounding error,
+            # EPS size/h, is smaller.
             slope = (ends[0] - ends[1]) / (2 * h)
             assert abs(slope - found[1 + which][entry].item()) < 1e4 * h**2 * size
-    # The comparison sees every matrix.
+    # No matrix has a zero gradient.
     assert all(part.abs().max() > 1e-3 for part in (found.P, found.Q))
 
 
 def test_fewer_nodes_than_the_gradient_needs_are_noticed():
-    # Nodes that are enough for the loss at P_l = diag(0, 1) are not enough for derivatives in other entries.
+    # The nodes that suffice for the loss at P_l = diag(0, 1) do not suffice for derivatives in other entries.
     layers = random_layers("A", 2, 1)
     found = exact_gradient(layers, 1, *distributions(1))
     fewer = exact_gradient(layers, 1, *distributions(1), nodes=quadrature_nodes(layers, gradient=False))
@@ -340,7 +342,7 @@ def test_quadrature_is_the_same_in_chunks(monkeypatch):
     whole = exact_gradient(layers, 2, *distributions(1))
     monkeypatch.setattr(reference, "_CHUNK_ELEMENTS", 6 * 100)
     parts = exact_gradient(layers, 2, *distributions(1))
-    # Sums of 9^2 * 2 * 3 terms in another order.
+    # The sums have 9^2 * 2 * 3 terms, in another order.
     size = max(part.abs().max().item() for part in whole)
     assert all(torch.allclose(*pair, rtol=0, atol=500 * EPS * size) for pair in zip(whole, parts, strict=True))
 
@@ -354,14 +356,14 @@ def test_sampled_gradient_agrees_with_quadrature_and_rejects_a_fifth_more(kind, 
     exact = exact_gradient(layers, n, covariance, prior)
     drawn = sample(groups * 4000, n, covariance, prior, generator(13, device))
     sampled = in_context_gradient(layers, *drawn, groups=groups)
-    # Student t with groups - 1 degrees of freedom; means of 4000 errors are normal enough at |t| < 7.
+    # Student's t has groups - 1 degrees of freedom; means of 4000 errors are nearly normal for |t| < 7.
     t = stats.t.isf(FALSE_ALARM / 2 / (1 + 2 * L * (d + 1) ** 2 + 2 * L * d**2 + 2), groups - 1)
     parts = zip(exact, sampled.groups, sampled.mean, sampled.standard_error, strict=True)
     for value, each, mean, error in parts:
         assert each.shape == (groups, *value.shape)
         assert ((mean - value).abs() <= t * error + 1000 * EPS).all()
     for value, each in ((exact.A, sampled.groups.A), (exact.P, sampled.groups.P)):
-        # For the exact gradient G, the functional g -> <g, G> / |G| is |G| at g = G.
+        # With the exact gradient G, the functional g -> <g, G> / |G| has the value |G| at g = G.
         norm = value.norm()
         along = (each * value).sum(dim=(1, 2, 3)) / norm
         error = along.std() / math.sqrt(groups)

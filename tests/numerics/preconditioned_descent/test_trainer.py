@@ -1,4 +1,4 @@
-"""The trainer: its gradient is the reference's, its steps are those of PyTorch's Adam, resuming gives the same bits."""
+"""The trainer has the reference's gradient and takes the steps of PyTorch's Adam; resuming gives the same bits."""
 
 from dataclasses import replace
 
@@ -35,10 +35,10 @@ def test_steps_are_adams_on_clipped_gradients(plan):
             leaf.grad = clipped(slope, plan.clip)
         adam.step()
         training.advance()
-        # Clipping matters here: a layer's gradient has a norm above the limit.
+        # Clipping has an effect here: the norm of a layer's gradient exceeds the limit.
         assert torch.linalg.matrix_norm(slopes[0]).max() > plan.clip
     for found, expected in zip(training.matrices, leaves, strict=True):
-        # Adam divides by the root of squares; entries are of the size of one.
+        # Adam divides by the root of the mean square, so a step has size eta; the entries are of order 1.
         tolerance = {torch.float64: 1e-12, torch.float32: 1e-5}[training.dtype]
         torch.testing.assert_close(found, expected.detach(), rtol=0, atol=tolerance)
     assert training.step == 7
@@ -75,14 +75,14 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 3, "cpu"), Training(plan, 3, device)
     for _ in range(8):
         ours.advance()
-    # As on a GPU, the CPU's compiled gradients and words are not used.
+    # The CPU's compiled gradients and words are switched off, as on a GPU.
     monkeypatch.setattr(theirs, "device", "meta")
     monkeypatch.setattr(philox_tensors, "words", by_tensors)
     for _ in range(8):
         theirs.advance()
     theirs.divergence.check()
     for found, expected in zip(theirs.matrices, ours.matrices, strict=True):
-        # Adam divides by the root of squares: small entries are known to fewer digits.
+        # Adam divides by the root of the mean square, so small entries agree to fewer digits.
         tolerance = {torch.float64: 1e-8, torch.float32: 1e-4}[ours.dtype]
         torch.testing.assert_close(found.cpu(), expected, rtol=0, atol=tolerance)
 
@@ -117,7 +117,7 @@ def test_sigma_has_the_spectrum_in_a_rotation_of_the_seeds():
 def test_the_codes_eigenvectors_are_those_of_a_uniform_matrix():
     uniform = 2 * torch.rand(3, 3, generator=generator_for(1, "rotation", "cpu"), dtype=torch.float64) - 1
     vectors = task_of(CODE, 1, "cpu").vectors
-    # The left singular vectors are the eigenvectors of MMᵀ, up to signs, the largest eigenvalue first.
+    # The left singular vectors of M are the eigenvectors of MMᵀ up to signs, in descending order of the eigenvalues.
     expected = torch.linalg.eigh(uniform @ uniform.T).eigenvectors.flip(1)
     torch.testing.assert_close((vectors.T @ expected).abs(), torch.eye(3, dtype=torch.float64), rtol=0, atol=1e-10)
 
@@ -146,7 +146,7 @@ def test_resumed_training_ends_at_the_same_bits(plan):
     for step in range(8):
         whole.advance()
         broken.advance()
-        # The run is interrupted in the middle of a batch, and at its end.
+        # The run is interrupted in the middle of a batch and at its end.
         if step in (1, 2, 6):
             state = broken.state()
             broken.advance()

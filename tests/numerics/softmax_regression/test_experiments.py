@@ -1,4 +1,4 @@
-"""Tasks, the line search and sensitivities by other means, and the experiment's settings."""
+"""Tasks, the line search and sensitivities, checked by other means; the experiment's settings."""
 
 import math
 
@@ -22,7 +22,7 @@ def test_targets_lie_on_the_simplex_and_entries_have_variance_1_over_d(kind):
     A, b = experiments.sample_tasks(kind, 4000, 5, 4, generator())
     assert A.shape == (4000, 5, 4) and b.shape == (4000, 5)
     assert bool((b >= 0).all()) and torch.allclose(b.sum(dim=1), torch.ones(4000, dtype=torch.float64))
-    # The mean of 80 000 squares of mean 1/4 and standard deviation √2/4 is within six standard errors.
+    # The 80 000 squares have the mean 1/4 and the standard deviation √2/4; six standard errors are allowed.
     assert abs(float(A.square().mean()) - 0.25) < 6 * math.sqrt(2) / 4 / math.sqrt(80_000)
 
 
@@ -30,7 +30,7 @@ def test_the_kinds_differ_as_they_say():
     teacher, simplex, outliers = (
         experiments.sample_tasks(kind, 4000, 5, 4, generator())[1] for kind in experiments.TASKS
     )
-    # Uniform on the simplex: E b_i² = 2/(n(n+1)) = 1/15; 20 000 values in (0, 1), of standard deviation below 0.12.
+    # Uniform on the simplex: E b_i² = 2/(n(n+1)) = 1/15. The 20 000 squares have a standard deviation below 0.12.
     assert abs(float(simplex.square().mean()) - 1 / 15) < 6 * 0.12 / math.sqrt(20_000)
     assert bool((outliers.max(dim=1).values >= 0.5).all()) and not bool((teacher.max(dim=1).values >= 0.5).all())
     with pytest.raises(InputError, match="tasks = other: must be one of teacher, simplex, outliers"):
@@ -44,7 +44,8 @@ def test_the_line_search_is_no_worse_than_a_grid():
         return float((gradient_step(A, b, eta).detach() - b).square().sum(dim=1).mean()) / 2
 
     found = experiments.line_search(A, b)
-    # The step size is off by at most a factor of 10^0.0125, 3 %; near a smooth minimum the loss is off by a few 0.03².
+    # The step size is off by at most the factor 10^0.0125 = 1.03, so near a smooth minimum the relative error of the
+    # loss is a small multiple of 0.03².
     assert loss(found) <= min(loss(6 * 10 ** (k / 50)) for k in range(-50, 200)) * 1.005
 
 
@@ -73,7 +74,8 @@ def test_sensitivities_of_outputs_that_are_all_but_one(eta, v):
         step, layer = jacobians(A[i], b[i], eta, W, v)
         sizes = float(step.norm()), float(layer.norm())
         saturated += min(sizes) < 1e-4
-        # Autograd's slopes of such an output are off by some 10⁻¹⁶ times the slopes of its logits, of size eta or v.
+        # Autograd's derivatives of a saturated output have errors of about 10⁻¹⁶ times the derivatives of its logits,
+        # which are of size eta or v.
         off = 1e-15 * (eta + float(v))
         assert math.isclose(difference[i], (step - layer).norm(), rel_tol=1e-9, abs_tol=off)
         if min(sizes) > 1e4 * off:
@@ -86,7 +88,7 @@ def test_a_model_beside_itself_has_cosine_one_and_no_difference():
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
     step = sensitivities.of_gradient_step(A, b, 5.0)
     difference, cosine = sensitivities.compared(step, step)
-    # The difference is the root of a sum of squares that cancel up to their rounding, 10⁻¹⁶.
+    # The difference is the root of a sum that cancels up to a rounding error of 10⁻¹⁶.
     assert float(difference.max()) < 1e-6 and torch.allclose(cosine, torch.ones(3, dtype=torch.float64))
 
 
@@ -132,7 +134,7 @@ def test_more_readings_change_no_other_number():
     few, many = (experiments.closeness.run(device="cpu", seed=3, **TINY, readings=count) for count in (2, 4))
     assert few.measurements == many.measurements
     assert few.curves["cosine"].points == (0, 3) and many.curves["cosine"].points == (0, 1, 2, 3)
-    # The layer after one step is that of a training with a single step.
+    # The layer after one step is the layer at the end of a training with a single step.
     one = experiments.closeness.run(device="cpu", seed=3, **TINY | {"steps": 1, "repetitions": 2})
     assert one.curves["layer_loss"].points == (0, 1)
     layers = [
@@ -149,8 +151,8 @@ def test_without_training_there_is_one_reading():
 
 
 def test_the_expected_time_counts_steps_searches_and_readings(monkeypatch):
-    # 20 steps take 40 s, the timed line search 5 s and the timed reading 3 s, each on at most 20 tasks; the estimate is
-    # in proportion to the numbers of steps and tasks.
+    # The timed 20 steps take 40 s, the line search 5 s and the reading 3 s, the latter two on at most 20 tasks. The
+    # estimate is proportional to the numbers of steps and tasks.
     for given, each in (({}, 3 * 2 + 5 + 4 * 3), ({"search": 60, "sensitivity": 40}, 3 * 2 + 3 * 5 + 4 * 2 * 3)):
         times = iter([40.0, 5.0, 3.0])
         monkeypatch.setattr(experiments, "timed", lambda *_, times=times: next(times))

@@ -1,4 +1,4 @@
-"""Softmax regression and the layer against NumPy loops, and arguments that do not fit."""
+"""Softmax regression and the layer, compared with NumPy loops; arguments that are refused."""
 
 import math
 
@@ -37,7 +37,7 @@ def test_the_gradient_by_finite_differences():
     found = reference.gradient(A, x, b).detach()
     for i, e in enumerate(1e-5 * torch.eye(3, dtype=torch.float64)):
         slope = (reference.loss(A, x + e, b) - reference.loss(A, x - e, b)) / 2e-5
-        # The truncation error is 10⁻¹⁰, the rounding error 10⁻¹⁶/10⁻⁵.
+        # The truncation error is about 10⁻¹⁰, and the rounding error about 10⁻¹⁶/10⁻⁵.
         assert math.isclose(found[i], slope, abs_tol=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Batches by a counter-based generator: compiled draws and tensors agree, and have the right distribution."""
+"""Batches by a counter-based generator: compiled draws agree with draws by tensors, and the distribution is right."""
 
 import math
 from itertools import combinations
@@ -34,7 +34,7 @@ def test_by_tensors_a_batch_is_the_compiled_one(monkeypatch, sizes, step, device
     monkeypatch.setattr(Batches, "_compiled", Batches.by_tensors)
     found = Batch(*(part.cpu() for part in batches(*sizes, device=device).drawn(step)))
     assert torch.equal(found.encodings, expected.encodings) and torch.equal(found.members, expected.members)
-    # Radii are below 7. The errors are roundings of the logarithm, the root and the angle's functions.
+    # Radii are below 7. The errors are rounding errors of the logarithm, the root, the cosine and the sine.
     torch.testing.assert_close(found.tokens, expected.tokens, rtol=0, atol=7 * 8 * torch.finfo(torch.float64).eps)
 
 
@@ -62,15 +62,15 @@ def test_signs_are_fair_and_independent():
     encodings, tokens, _ = batches(n, T, 2, 2, d_e).drawn(0)
     signs = encodings * math.sqrt(d_e)
     assert signs.shape == (n, d_e, T) and bool((signs.abs() - 1).abs().max() < 1e-15)
-    # Means of n fair signs have standard deviation 1/√n. There are 117 signs, and some 9000 products of two signs or of
-    # a sign and a Gaussian: each exceeds z = 6 with a probability of 2e-9.
+    # A mean of n fair signs has the standard deviation 1/√n. There are 117 signs, and about 9000 products of two signs
+    # or of a sign and a Gaussian. Each mean exceeds z = 6 with probability 2e-9.
     flat = torch.cat([signs.reshape(n, -1), tokens.reshape(n, -1)], dim=1)
     products = flat.T @ flat / n
     assert flat[:, : d_e * T].mean(dim=0).abs().max() < 6 / math.sqrt(n)
     products.diagonal()[:] -= 1
-    # A Gaussian's square has variance 2.
+    # The square of a standard Gaussian has variance 2.
     assert products.abs().max() < 6 * math.sqrt(2 / n)
-    # Batches of two steps are independent: the products of the same entry in both have mean 0.
+    # Batches of two steps are independent, so the product of corresponding signs has mean 0.
     later = batches(n, T, 2, 2, d_e).drawn(1)[0] * math.sqrt(d_e)
     assert (signs * later).mean(dim=0).abs().max() < 6 / math.sqrt(n)
 
@@ -78,7 +78,7 @@ def test_signs_are_fair_and_independent():
 def test_tokens_are_gaussian():
     tokens = batches(4000, 9, 2, 3, 1).drawn(0)[1].flatten().numpy()
     assert len(tokens) == 108_000 and stats.kstest(tokens, "norm").pvalue > 1e-6
-    # Fourth powers have variance 96, and tails beyond 3 a probability of 0.0027.
+    # The fourth power of a standard Gaussian has variance 96, and its absolute value exceeds 3 with probability 0.0027.
     assert abs((tokens**4).mean() - 3) < 6 * math.sqrt(96 / len(tokens))
     beyond = (np.abs(tokens) > 3).mean()
     assert abs(beyond - 0.0027) < 6 * math.sqrt(0.0027 / len(tokens))
@@ -93,7 +93,7 @@ def test_subsets_are_uniform(T, q):
     every = list(combinations(range(T), q))
     counts = np.array([found.count(subset) for subset in every])
     assert counts.sum() == n and members.shape == (n, q)
-    # Binomial: z = 6.
+    # Each count is binomial; 6 standard deviations are allowed.
     share = 1 / len(every)
     assert np.abs(counts - n * share).max() <= 6 * math.sqrt(n * share * (1 - share))
 

@@ -1,4 +1,4 @@
-"""Frames, and the least loss on the set under each reading of Definition 3."""
+"""Frames, and the least loss on the invariant set under each reading of Definition 3."""
 
 import math
 
@@ -35,14 +35,14 @@ def test_frames_are_of_unit_vectors(frame, T, d_e):
 @pytest.mark.parametrize(("T", "d_e"), [(12, 10), (13, 9), (200, 170)])
 def test_the_harmonic_frame_reaches_the_least_mean_square(T, d_e):
     products = harmonic_frame(T, d_e).T @ harmonic_frame(T, d_e)
-    # Welch: the sum of all squares is at least T²/d_e.
+    # Welch's bound: the sum of all squared inner products is at least T²/d_e.
     assert float(products.square().sum()) == pytest.approx(T**2 / d_e, rel=1e-12)
 
 
 def test_simplices_have_two_inner_products():
     vectors = simplex_frame(13, 10)
     products = vectors.T @ vectors
-    # Three simplices, of 5, 4 and 4 vertices.
+    # There are three simplices, with 5, 4 and 4 vertices.
     expected = torch.block_diag(*(torch.full((g, g), -1 / (g - 1), dtype=torch.float64) for g in (5, 4, 4)))
     assert torch.allclose(products, expected.fill_diagonal_(1))
 
@@ -58,7 +58,7 @@ def test_frames_that_do_not_exist_are_refused(frame, T, d_e):
 
 def test_gaussian_encodings():
     drawn = gaussian_encodings(400, 5, 50, torch.Generator().manual_seed(0))
-    # A mean of 10⁵ squares has a standard error of √2/√10⁵.
+    # The mean of 10⁵ squared standard Gaussians has the standard error √2/√10⁵.
     assert abs(float(drawn.square().sum(dim=1).mean()) - 1) < 6 * math.sqrt(2 / 1e5)
     with pytest.raises(InputError, match="n = 0"):
         gaussian_encodings(0, 5, 50, torch.Generator())
@@ -94,7 +94,8 @@ def test_the_standard_error_is_that_of_repeated_draws():
     found = [least_loss(layers, 3, 2, "tokens")[0] for layers in runs]
     spread = torch.tensor([each.value for each in found]).std()
     claimed = torch.tensor([each.standard_error for each in found]).mean()
-    # The sample deviation of 30 draws is right within a factor of 2, except with probability below 10⁻⁶; C adds little.
+    # The sample deviation of 30 draws is right within a factor of 2, except with probability below 10⁻⁶. Choosing C
+    # adds little.
     assert claimed / 2 < spread < 2 * claimed
 
 

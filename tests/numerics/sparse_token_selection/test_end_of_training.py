@@ -1,4 +1,4 @@
-"""The end of a training: its multiples of the ground truth, losses on the same samples, and the effect of float32."""
+"""The end of a training: multiples of the ground truth, losses on the same samples, and the effect of float32."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The figures: their measurements and refusals, that they repeat, and that a killed run goes on to the same bits."""
+"""The figures: their measurements and refusals, repetition, and the resumption of a killed run with the same bits."""
 
 from itertools import combinations
 
@@ -105,7 +105,7 @@ def test_the_inverse_loss_and_the_cosines_of_zero():
     for measured, inverse in zip(found.curves["loss"].measured, found.curves["inverse_loss"].measured, strict=True):
         assert inverse.value * measured.value == pytest.approx(1)
         assert inverse.standard_error / inverse.value == pytest.approx(measured.standard_error / measured.value)
-    # Matrices that are 0 have no cosine.
+    # A zero matrix has no cosine.
     assert found.curves["loss"].points[0] == 0 and found.curves["cosine_V"].points[0] == 4
     assert found.curves["C"].measured[0].value == 0
 
@@ -117,7 +117,7 @@ def test_several_runs_give_the_spread_of_runs():
     single = run("wang2024.figure1")
     assert {(m.samples, m.standard_error) for m in single.curves["C"].measured} == {(1, None)}
     assert all(m.samples == 20 and m.standard_error > 0 for m in single.curves["loss"].measured)
-    # Each of several runs is the run of its own seed.
+    # Each of several runs equals a single run with its seed.
     seeds = list(seeds_of_runs(0, 3))
     ends = [run("wang2024.figure1", seed=seed).measurements["loss_end"].value for seed in seeds]
     assert found.measurements["loss_end"].value == pytest.approx(sum(ends) / 3) and len(set(seeds)) == 3
@@ -151,7 +151,7 @@ def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
     readings = [torch.tensor([x, x + 1], dtype=torch.float64) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
     other = [reading + 7 for reading in readings]
     one, two = late_change([readings]), late_change([readings, other])
-    # Every point and every run moves by the same amount, so the differences between them do not affect the change.
+    # All points and all runs change by the same amount, so the standard error of the change is 0.
     assert (one.value, one.standard_error, one.samples) == (-0.5, 0, 2)
     assert (two.value, two.standard_error, two.samples) == (-0.5, 0, 2)
     assert late_change([readings[:2]]).value == -4
@@ -175,7 +175,7 @@ def test_heat_maps_are_the_matrices():
     assert found.measurements["largest_off_W_growth"].value == float(grown.max())
     identity = [found.measurements[f"identity_W_{name}"].value for name in ("before", "after", "growth")]
     assert identity[2] == pytest.approx(identity[1] - identity[0])
-    # The columns of W that x_query = 0 removes keep their initial values.
+    # The columns of W that have no effect, because x_query = 0, keep their initial values.
     assert torch.equal(readings[0].W[:, :1], readings[-1].W[:, :1])
 
 
@@ -217,7 +217,8 @@ def test_the_expected_time_counts_steps_and_readings(monkeypatch, name, training
     monkeypatch.setattr(figures, "timed", lambda *_: next(times))
     experiment = load_experiment(name)
     chosen = experiment._chosen({**TINY, **PAIR.get(name, {})}, full=False)
-    # 12 steps of 2 seconds; 4 readings of 3 seconds on each set, counted twice because sets may have longer sequences.
+    # There are 12 steps of 2 seconds, and 4 readings of 3 seconds on each set. Readings count twice, because a set may
+    # have longer sequences.
     assert experiment.expect(chosen, device="cpu") == trainings * (12 * 2 + 2 * sets * 4 * 3)
 
 

@@ -33,7 +33,7 @@ def test_at_its_own_length_it_has_the_loss_of_one_hot_encoding():
     found = EXPERIMENT.run(seed=3, device="cpu", T=T, T_test=20, q=q, d=d, d_e=40, C=C, samples=200).measurements[
         "loss"
     ]
-    # Logits C on y, 0 elsewhere: for every subset p = e^C/N on y and 1/N elsewhere, N = q e^C + T − q.
+    # The logits are C on y and 0 elsewhere, so p = e^C/N on y and 1/N elsewhere, with N = q e^C + T − q.
     N = q * math.exp(C) + T - q
     exact = d / 2 * (q * (math.exp(C) / N - 1 / q) ** 2 + (T - q) / N**2)
     assert found.value == pytest.approx(exact, rel=1e-9)

@@ -1,4 +1,4 @@
-"""Nets and first layers against plain loops over their weights; decoders that see only a first layer's outputs."""
+"""Nets and first layers, compared with plain loops over their weights; decoders of a first layer's outputs."""
 
 import math
 from itertools import combinations
@@ -58,7 +58,7 @@ def test_a_net_is_what_its_weights_say(reads, depth):
 
 @pytest.mark.parametrize("reads", READINGS)
 def test_only_the_first_layer_reads_the_tokens(reads):
-    # A change of X in the kernel of the first layer's weights on X does not change the output.
+    # Changing X by an element of the kernel of the first layer's weights on X does not change the output.
     net, (tokens, subsets) = made(3, reads=reads), sample_batch(5, T, Q, D, generator(4))
     on_X = net.first.weight.detach()[:, : D * T]
     kernel = torch.linalg.svd(on_X)[2][len(on_X) :]
@@ -92,7 +92,8 @@ def test_the_initialisation_is_that_of_its_seed_and_fills_its_range():
     weight = one.others[1].weight.detach()
     largest = float(weight.abs().max())
     assert 0.99 / 20 < largest < 1 / 20
-    # Uniform entries: their variance is a third of the square of the largest; 160000 entries show it to some 3 in 1000.
+    # The entries are uniform on [−a, a], so their variance is a²/3. With 160000 entries the sample variance has a
+    # relative standard error of about 3 in 1000.
     assert math.isclose(float(weight.var()) * 400 * 3, 1, rel_tol=0.02)
 
 
@@ -120,7 +121,7 @@ def test_a_first_layer_is_read_off(design, activation):
     outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
     read, place = read_off(design, activation, outputs, T, Q, spacing=spacing)
     assert torch.equal(all_subsets(T, Q)[place], subsets)
-    # Inverting divides a rounding of 10⁻¹⁶ by the slope of the activation, which is at least 10⁻⁴.
+    # Inverting the activation divides a rounding error of 10⁻¹⁶ by its derivative, which is at least 10⁻⁴.
     assert torch.allclose(read, tokens.flatten(1) @ MEASUREMENTS.T, rtol=0, atol=1e-8)
 
 
@@ -144,14 +145,14 @@ def test_codes_tell_subsets_apart(length, q):
 
 
 def test_codes_are_of_order_length_to_the_subset_size():
-    # The bounds are (q (r - 1) + 1)^q with the primes r = 61 and 101 after 60 and 100.
+    # The bounds are (q (r - 1) + 1)^q, where r is the next prime: 61 after 60, and 101 after 100.
     assert subset_code(60, 1)[1] == 61 and subset_code(60, 2)[1] == 121**2 and subset_code(100, 3)[1] == 301**3
     assert subset_code(4, 2) == ([1, 2, 4, 8], 16)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_the_widest_codes_are_read_off(activation):
-    # Codes below 2^25, 128 apart: up to 2^32.
+    # The codes are below 2^25, and their spacing is 128, so the numbers are below 2^32.
     A, (tokens, subsets) = torch.eye(25, dtype=torch.float64)[:2], sample_batch(50, 25, 5, 1, generator(18))
     on_X, on_y, bias = first_layer("none_more", activation, A, 25, 5, spacing=128)
     outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
@@ -176,7 +177,7 @@ def test_a_decoder_has_the_loss_that_is_left(device):
     for design, activation, spacing in (("one_more", "tanh", 0), ("pairs", "relu", 0), ("none_more", "sine", 30)):
         losses = decoded_losses(design, activation, A, tokens, subsets, spacing=spacing)
         assert abs(float(losses.mean()) - left) < 6 * float(losses.std()) / 200
-    # Codes that are only one standard deviation of the measurement apart are often read wrongly.
+    # Codes are often misread if their spacing is only one standard deviation of the measurement.
     near = decoded_losses("none_more", "linear", A, tokens, subsets, spacing=1)
     assert float(near.mean()) > left + 20 * float(near.std()) / 200
 

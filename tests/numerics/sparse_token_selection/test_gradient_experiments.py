@@ -1,4 +1,4 @@
-"""The sampled gradient on the set against an enumeration of the softmax by hand, and its settings."""
+"""The sampled gradient on the invariant set, compared with an enumeration of all signs; its settings."""
 
 import itertools
 
@@ -21,7 +21,7 @@ SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2, "C_low": 0, "C_high": 1, "batches": 1
 
 
 def means(C, attend):
-    """Return the means P of the attention on y = {1, 2} and R of Σ p_i², over all 2^6 signs for T = 3 and d_e = 2."""
+    """Return P = E Σ_{i in y} p_i with y = {1, 2}, and R = E Σ p_i², over all 2^6 signs for T = 3 and d_e = 2."""
     signs = np.array(list(itertools.product((1, -1), repeat=6))).reshape(-1, 3, 2) / np.sqrt(2)
     u = signs[:, :2].sum(axis=1)
     weights = np.exp(C * np.einsum("nik,nk->ni", signs, u))
@@ -48,13 +48,13 @@ def test_the_traces_of_a_layer_that_can_be_enumerated(device, attend, alpha):
     }
     assert set(found) == {*expected, *ZEROS}
     for name, value in expected.items():
-        # Four comparisons; an error by a factor of two would be seen.
+        # There are four comparisons, and an error by a factor of two would be detected.
         assert agreement(value, found[name], comparisons=4, resolution=abs(value) / 2).holds, name
 
 
 @pytest.mark.parametrize("distribution", ["signs", "sphere"])
 def test_off_diagonals_vanish_with_a_single_coordinate(distribution):
-    # d = 1 and d_e = 1: there are no entries off the diagonals, and e_i = ±1 under both distributions.
+    # For d = d_e = 1 there are no off-diagonal entries, and e_i = ±1 under both distributions.
     found = stochastic_gradient.run(device="cpu", **SMALL | {"d_e": 1}, distribution=distribution).measurements
     for name in ("V_off_diagonal", "W_off_diagonal", "W_diagonal_differences"):
         assert found[name].value == found[name].standard_error == 0
@@ -62,7 +62,7 @@ def test_off_diagonals_vanish_with_a_single_coordinate(distribution):
 
 
 def test_without_a_value_nothing_moves_the_scores():
-    # alpha = 0: f = 0, so dL/dW = 0; d (αR − P/q) at C_high = 0 is −d/T.
+    # At alpha = 0, f = 0, so dL/dW = 0. The slope in alpha, d (αR − P/q), is −d/T at C_high = 0.
     settings = SMALL | {"alpha": 0, "C_low": -1, "C_high": 0, "batches": 200}
     found = stochastic_gradient.run(device="cpu", **settings).measurements
     for name in ("loss_change", "W_token_rows", "W_off_diagonal", "W_diagonal_differences"):
@@ -82,7 +82,7 @@ def test_the_mean_furthest_from_zero():
     found = furthest_from_zero(values)
     assert (found.value, found.samples) == (2.5, 4)
     assert found.standard_error == pytest.approx(np.sqrt(1 / 3) / 2, rel=1e-15)
-    # A constant nonzero mean, however small, is the furthest in standard errors; a constant 0 is not far from 0.
+    # The distance from 0 is counted in standard errors: it is infinite for a constant other than 0, and 0 for 0.
     assert furthest_from_zero(torch.cat([values, torch.full((4, 1), 1e-3).double()], dim=1)).standard_error == 0
     assert furthest_from_zero(values[:, 2:]).value == 0
     assert furthest_from_zero(values[:, 3:]).value == 0

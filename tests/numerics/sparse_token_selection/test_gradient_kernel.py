@@ -1,4 +1,4 @@
-"""The kernel: its gradients are the reference's on the same draw."""
+"""The kernel's gradients equal the reference's on the same draw."""
 
 import math
 
@@ -32,7 +32,7 @@ def batches(*sizes, dtype=torch.float64, key=KEY, shared=False):
 def matrices(sizes, dtype=torch.float64):
     source = torch.Generator().manual_seed(sum(sizes))
     D = sizes.d + sizes.d_e
-    # Logits and values of size 1, whatever the number of dimensions.
+    # Logits and values have size 1 for every number of dimensions.
     W = torch.randn(D, D, generator=source, dtype=torch.float64) / math.sqrt(D)
     V = torch.randn(sizes.d, D, generator=source, dtype=torch.float64) / math.sqrt(sizes.d)
     return W.to(dtype), V.to(dtype)
@@ -48,16 +48,16 @@ def by_autograd(W, V, drawn, attend):
 
 
 def close(sizes, dtype):
-    """Tolerance of a gradient, relative to its norm.
+    """Return the tolerance of a gradient, relative to its norm.
 
-    Its sums have at most 2 (d + d_e) + T terms in all, whose roundings, of either sign, add up like a random walk. Four
-    of the sums follow each other, and their terms are at most about twice as large as the sum.
+    The gradient's sums have at most 2 (d + d_e) + T terms in total. Their rounding errors have random signs and add up
+    like a random walk. There are four successive sums, and a term is at most about twice as large as its sum.
     """
     return 8 * math.sqrt(2 * (sizes.d + sizes.d_e) + sizes.T) * torch.finfo(dtype).eps
 
 
 def relative(found, expected):
-    """The norm of the difference, relative to that of the expected gradient."""
+    """Return the norm of the difference, divided by the norm of the expected gradient."""
     return ((found - expected).norm() / expected.norm()).item()
 
 
@@ -74,7 +74,7 @@ def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, sha
     assert all(each.dtype == dtype for each in found)
     bound = close(sizes, dtype)
     assert relative(found.loss, loss) < bound
-    # With a single token in all, the gradient in W is 0.
+    # With T = 1 and no attention to the query, the gradient in W is 0.
     if sizes.T == 1 and attend == "tokens":
         assert not slope_W.any() and found.W.abs().max() < bound
     else:

@@ -1,4 +1,4 @@
-"""Conditional variances against the joint covariance, a plain regression on samples, and by hand; refusals."""
+"""Conditional variances, compared with the joint covariance, a regression on samples and hand results; refusals."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_all_subsets_are_there_once():
 def test_sampled_subsets_are_uniform():
     found = sampled_subsets(60_000, 4, 2, generator(1))
     counts = (found @ (2.0 ** torch.arange(4, dtype=torch.float64))).unique(return_counts=True)[1]
-    # Each of six subsets is drawn 10000 times in the mean, with a standard deviation of 91.
+    # The number of draws of each of the six subsets has the mean 10000 and the standard deviation 91.
     assert len(counts) == 6 and (counts - 10_000).abs().max() < 6 * 91
 
 
@@ -56,7 +56,7 @@ def test_the_functionals_give_the_target():
 
 @given(drawn())
 def test_the_conditional_variance_is_that_of_the_joint_covariance(case):
-    # Schur's complement of Cov(u) in the covariance of (STS, u), through NumPy's pseudo-inverse.
+    # The Schur complement of Cov(u) in the covariance of (STS, u), by NumPy's pseudo-inverse.
     A, subsets, d = case
     rows = A.numpy()
     inverse = np.linalg.pinv(rows @ rows.T, rcond=1e-11, hermitian=True) if len(rows) else np.zeros((0, 0))
@@ -79,13 +79,14 @@ def test_the_regression_leaves_what_is_said_and_no_other_prediction_less(device)
         errors = truth - measured @ M.T
         losses = errors.square().sum(dim=1) / 2
         assert abs(losses.mean() - claimed) < 6 * losses.std() / math.sqrt(len(losses))
-        # The remainder is uncorrelated with the measurements.
+        # The residual is uncorrelated with the measurements.
         products = errors[:, :, None] * measured[:, None]
         assert (products.mean(dim=0).abs() < 6 * products.std(dim=0) / math.sqrt(len(losses))).all()
 
 
 def test_by_hand():
-    # One token of two, d = 1: x_1 leaves nothing for y = {1} and 1/2 for y = {2}; the mean leaves 1/4 for each.
+    # With T = 2, q = 1 and d = 1, measuring x_1 leaves the loss 0 for y = {1} and 1/2 for y = {2}. Measuring the mean
+    # leaves 1/4 for both.
     subsets = all_subsets(2, 1)
     assert conditional_variance(torch.tensor([[3.0, 0.0]], dtype=torch.float64), subsets).tolist() == [0, 1 / 2]
     mean = conditional_variance(torch.tensor([[1.0, 1.0]], dtype=torch.float64), subsets)
@@ -132,7 +133,7 @@ def test_descent_goes_down_and_repeats_itself(device):
     assert found.loss < before and torch.equal(found.loss, descend(start, subsets, steps=100).loss)
     assert torch.allclose(found.loss, conditional_variance(found.measurements, subsets).mean(), rtol=1e-10)
     assert torch.equal(start, random_measurements("gaussian", 3, 4, 2, generator(7, device)))
-    # One measurement of two tokens, one of which is selected: every measurement leaves 1/4.
+    # With T = 2, q = 1 and d = 1, each single measurement leaves the mean loss 1/4.
     one = descend(torch.tensor([[1.0, 0.2]], dtype=torch.float64), all_subsets(2, 1), steps=10)
     assert math.isclose(one.loss, 1 / 4, rel_tol=1e-12)
     empty = descend(torch.zeros(0, 4, dtype=torch.float64), all_subsets(4, 2), steps=5)

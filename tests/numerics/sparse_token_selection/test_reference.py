@@ -1,4 +1,4 @@
-"""The simulator against NumPy loops, Gauss-Hermite quadrature, hand calculations and its own error bars."""
+"""The simulator, compared with NumPy loops, Gauss-Hermite quadrature, hand calculations and its standard errors."""
 
 import math
 from itertools import combinations, pairwise, product
@@ -26,7 +26,7 @@ from verify.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
 
 
 def generator(seed, device="cpu"):
@@ -34,7 +34,7 @@ def generator(seed, device="cpu"):
 
 
 def random_parameters(seed, d, d_e, *, block_only):
-    """W (D, D), V (d, D) ~ N(0, 1/4); with block_only, W vanishes outside the positional block."""
+    """Return W (D, D), V (d, D) ~ N(0, 1/4); with block_only, W vanishes outside the positional block."""
     random = generator(seed)
     W = torch.randn(d + d_e, d + d_e, generator=random, dtype=torch.float64) / 2
     V = torch.randn(d, d + d_e, generator=random, dtype=torch.float64) / 2
@@ -44,7 +44,7 @@ def random_parameters(seed, d, d_e, *, block_only):
 
 
 def naive_sample(W, V, encodings, tokens, subset):
-    """f and 1/2 ||f - STS||^2 of one sample by scalar loops; complex W or V give complex results."""
+    """Return f and 1/2 ||f - STS||^2 of one sample, by scalar loops; complex W or V give complex results."""
     (d, D), T = V.shape, encodings.shape[1]
     Z = [[*tokens[:, t], *encodings[:, t]] for t in range(T)]
     query = [0.0] * d + [sum(encodings[a, t] for t in subset) for a in range(D - d)]
@@ -55,7 +55,7 @@ def naive_sample(W, V, encodings, tokens, subset):
 
 
 def naive_gradient(W, V, encodings, tokens, subset):
-    """Loss of one sample and its gradients in W and V, by complex steps through the scalar loops."""
+    """Return one sample's loss and its gradients in W and V, by complex steps through the scalar loops."""
     h = 1e-30  # Im L(W + i h u) / h = dL/du - O(h^2): no truncation error, no cancellation
     gradients = np.zeros(W.shape), np.zeros(V.shape)
     for which, gradient in enumerate(gradients):
@@ -67,7 +67,7 @@ def naive_gradient(W, V, encodings, tokens, subset):
 
 
 def quadrature_gradient(W, V, encodings, q, nodes):
-    """E of the naive loss and gradients over all subsets and a tensor Gauss-Hermite rule."""
+    """Return the mean naive loss and gradients over all subsets and a tensor-product Gauss-Hermite rule."""
     d, T = len(V), encodings.shape[1]
     points, weights = np.polynomial.hermite_e.hermegauss(nodes)
     weights /= weights.sum()
@@ -89,8 +89,8 @@ def test_output_target_and_loss_equal_scalar_loops(T, q, d, d_e):
     outputs, losses = layer_output(W, V, encodings, tokens, subsets), loss(W, V, encodings, tokens, subsets)
     assert outputs.shape == target(tokens, subsets).shape == (7, d)
     assert losses.shape == (7,)
-    # Rounding: a sum of <= D^2 T < 300 products of <= 4 factors; logits and their exponentials of size <= 50
-    # amplify by <= 50, so the relative error of quantities of size <= 50 is below 300 * 50 EPS, 3.4e-12.
+    # Rounding: a sum has <= D^2 T < 300 products of <= 4 factors. Logits and their exponentials are <= 50 and amplify
+    # errors by <= 50, so the relative error of quantities of size <= 50 is below 300 * 50 EPS = 3.4e-12.
     tolerance = 50 * 300 * 50 * EPS
     for n in range(7):
         subset = [t for t in range(T) if subsets[n, t] == 1]
@@ -112,8 +112,8 @@ def test_sample_batch_draws_uniform_subsets_and_standard_tokens(device):
     assert ((subsets == 0) | (subsets == 1)).all()
     assert (subsets.sum(dim=1) == q).all()
     tokens, subsets = tokens.cpu().numpy().reshape(n, -1), subsets.cpu().numpy()
-    # T inclusion frequencies, C(T, q) subset frequencies, d T means and (d T)^2 second moments, each a mean of n terms
-    # of known variance and so normal at n = 40 000.
+    # There are T inclusion frequencies, C(T, q) subset frequencies, d T means and (d T)^2 second moments. Each is a
+    # mean of n = 40 000 terms of known variance, and nearly normal.
     comparisons = T + math.comb(T, q) + d * T + (d * T) ** 2
     z = stats.norm.isf(FALSE_ALARM / 2 / comparisons)
     for frequencies, p in (
@@ -142,13 +142,13 @@ def test_cubature_equals_gauss_hermite_quadrature(T, q, d, d_e, nodes):
     encodings = encodings.to(torch.float64)
     expected = quadrature_gradient(W.numpy(), V.numpy(), encodings.numpy(), q, nodes)
     found = cubature_gradient(W, V, encodings, q)
-    # >= 3 nodes are exact to degree 5 >= 3, so only rounding differs: sums of <= 200 samples, each of <= 100
-    # operations with a condition number <= 50, of terms of size <= 100: 200 * 100 * 50 * 100 EPS = 2.3e-8 at
-    # the very worst; rounding errors of random sign give its square root in the number of operations.
+    # >= 3 nodes are exact to degree 5 >= 3, so only rounding differs. The sums have <= 200 samples of size <= 100, each
+    # from <= 100 operations with a condition number <= 50: 200 * 100 * 50 * 100 EPS = 2.3e-8 in the worst case. For
+    # rounding errors of random sign, the number of operations, 200 * 100, is replaced by its square root.
     tolerance = math.sqrt(200 * 100) * 50 * 100 * EPS
     for name, value, reference in zip(Gradient._fields, found, expected, strict=True):
         assert np.allclose(value.numpy(), reference, rtol=0, atol=tolerance), name
-    # The comparison sees every block: only the columns that x_query = 0 removes are 0.
+    # Every block is compared at nonzero values, except the columns of W that have no effect because x_query = 0.
     assert found.W[:, :d].abs().max() == 0
     assert min(block.abs().max() for block in (found.W[:d, d:], found.W[d:, d:], found.V[:, :d], found.V[:, d:])) > 1e-3
 
@@ -157,7 +157,7 @@ def test_cubature_ignores_columns_that_the_zero_query_removes():
     W, V = random_parameters(9, 2, 3, block_only=True)
     first = cubature_gradient(W, V, one_hot_encodings(3), 2)
     W[:, :2] = torch.randn(5, 2, generator=generator(10), dtype=torch.float64)
-    # The operations and numbers are the same; the changed columns only add 0 * finite = 0.
+    # The changed columns only add 0 * finite = 0, so the results are equal to the last bit.
     assert all(torch.equal(*pair) for pair in zip(first, cubature_gradient(W, V, one_hot_encodings(3), 2), strict=True))
 
 
@@ -166,9 +166,9 @@ def test_cubature_is_the_same_in_chunks(monkeypatch):
     whole = cubature_gradient(W, V, one_hot_encodings(3), 2)
     monkeypatch.setattr("numerics.sparse_token_selection.reference._CHUNK_ELEMENTS", 5 * 3 * 7)
     parts = cubature_gradient(W, V, one_hot_encodings(3), 2)
-    # Means of 36 terms of size <= 100 in another order.
+    # The means have 36 terms of size <= 100, in another order.
     assert all(torch.allclose(*pair, rtol=0, atol=36 * 100 * EPS) for pair in zip(whole, parts, strict=True))
-    # With V's positional block 0, f - STS is odd in X: these blocks are means of odd terms, 0 to the last bit.
+    # If V's positional block is 0, f - STS is odd in X. These blocks are then means of odd terms, and exactly 0.
     V[:, 2:] = 0
     parts = cubature_gradient(W, V, one_hot_encodings(3), 2)
     assert (parts.W[:2, 2:] == 0).all()
@@ -184,14 +184,14 @@ def test_sampled_gradient_agrees_with_cubature_and_rejects_a_tenth_more(device):
     sampled = sampled_gradient(W, V, encodings, q, batches=batches, batch_size=4000, generator=generator(13, device))
     for value, per_batch in zip(exact, sampled.batches, strict=True):
         assert per_batch.shape == (batches, *value.shape)
-    # Student t with batches - 1 degrees of freedom; means of 4000 samples are normal enough at |t| < 7. A tenth
-    # of the gradient is >= 14 standard errors of the functionals below, more than twice the quantile t = 6.43.
+    # Student's t has batches - 1 degrees of freedom; means of 4000 samples are nearly normal for |t| < 7. A tenth of
+    # the gradient is >= 14 standard errors of the functionals below, more than twice the quantile t = 6.43.
     comparisons = 1 + W.numel() + V.numel() + 2
     t = stats.t.isf(FALSE_ALARM / 2 / comparisons, batches - 1)
     for value, mean, error in zip(exact, sampled.mean, sampled.standard_error, strict=True):
         assert ((mean - value).abs() <= t * error).all()
     for value, per_batch in zip(exact[1:], sampled.batches[1:], strict=True):
-        # For the exact gradient G, the functional g -> <g, G> / ||G|| is ||G|| at g = G.
+        # With the exact gradient G, the functional g -> <g, G> / ||G|| has the value ||G|| at g = G.
         norm = value.norm()
         along = (per_batch * value).sum(dim=(1, 2)) / norm
         error = along.std() / math.sqrt(batches)
@@ -211,7 +211,7 @@ def test_sampled_gradient_is_made_of_naive_gradients_and_their_standard_errors()
         ]
         for batch in drawn
     ]
-    # As in the comparison with quadrature: <= 10 samples of <= 100 operations.
+    # As in the comparison with quadrature, with <= 10 samples of <= 100 operations.
     tolerance = math.sqrt(10 * 100) * 50 * 100 * EPS
     for which, name in enumerate(Gradient._fields):
         batches = np.array([np.mean([sample[which] for sample in batch], axis=0) for batch in expected])
@@ -222,13 +222,13 @@ def test_sampled_gradient_is_made_of_naive_gradients_and_their_standard_errors()
 
 @pytest.mark.parametrize(("T", "q", "d"), [(3, 1, 1), (4, 2, 2)])
 def test_first_step_from_zero_by_hand(T, q, d):
-    # At W = V = 0: f = 0, p = (1/T, ..., 1/T), L = 1/2 E||STS||^2 = d / (2 q), dL/dW = 0 (its factor V = 0) and
-    # dL/dV = -E[STS (Z p)^T]: the token block is -E[(1/q) sum_{i in y} x_i (1/T) sum_j x_j^T] = -I/T, the
-    # positional block -E[STS] (mean encoding)^T = 0.
+    # At W = V = 0, f = 0, p = (1/T, ..., 1/T), L = 1/2 E||STS||^2 = d / (2 q), and dL/dW = 0 because it has the factor
+    # V = 0. In dL/dV = -E[STS (Z p)^T], the token block is -E[(1/q) sum_{i in y} x_i (1/T) sum_j x_j^T] = -I/T, and the
+    # positional block is 0 because E[STS] = 0 for each subset.
     W, V = torch.zeros(d + T, d + T, dtype=torch.float64), torch.zeros(d, d + T, dtype=torch.float64)
     by_hand = torch.cat([-torch.eye(d, dtype=torch.float64) / T, torch.zeros(d, T, dtype=torch.float64)], dim=1)
     value, gW, gV = cubature_gradient(W, V, one_hot_encodings(T), q)
-    # Means of C(T, q) 2 T d <= 96 terms of size <= T d.
+    # The means have C(T, q) 2 T d <= 96 terms of size <= T d.
     tolerance = 96 * T * d * EPS
     assert abs(value - d / (2 * q)) < tolerance
     assert (gW == 0).all()
@@ -253,7 +253,7 @@ def test_training_from_zero_lowers_the_loss_and_stays_where_cubature_is_exact():
     losses = [iterate.loss.item() for iterate in run]
     assert all(later < earlier for earlier, later in pairwise(losses))
     assert losses[-1] < losses[0] / 2
-    # Odd moments cancel to the last bit; otherwise cubature_gradient would have refused the second W.
+    # Odd moments cancel exactly; otherwise cubature_gradient would have refused the second W.
     assert all((iterate.W[:d, d:] == 0).all() and (iterate.V[:, d:] == 0).all() for iterate in run)
     assert run[-1].W[d:, d:].abs().max() > 0.1
 
@@ -271,15 +271,15 @@ def test_train_accepts_sampled_gradients_and_asks_for_them_one_by_one():
     assert len(calls) == 1
     *_, last = run
     assert len(calls) == 21
-    # A loss here is a mean of 1000 terms: at the start of x^2 / 2, x ~ N(0, 1), with variance 1/2, at the end of a
-    # smaller residual's. The test rejects the hypothesis that the population loss has not fallen.
+    # A loss is a mean of 1000 terms. At the start a term is x^2 / 2 with x ~ N(0, 1) and has variance 1/2; at the end
+    # the variance is smaller. The test rejects the hypothesis that the population loss has not decreased.
     assert first.loss - last.loss > stats.norm.isf(FALSE_ALARM) * math.sqrt(2 * 0.5 / 1000)
 
 
 def test_cosine_similarity():
     A = torch.tensor([[3.0, 0.0], [0.0, 4.0]], dtype=torch.float64)
     B = torch.tensor([[0.0, 1.0], [0.0, 1.0]], dtype=torch.float64)
-    # <A, B> = 4, ||A|| = 5, ||B|| = sqrt 2; five roundings.
+    # <A, B> = 4, ||A|| = 5 and ||B|| = sqrt 2; there are five rounding errors.
     assert abs(cosine_similarity(A, B) - 4 / (5 * math.sqrt(2))) < 5 * EPS
     assert abs(cosine_similarity(A, -2 * A) + 1) < 5 * EPS
 
@@ -327,7 +327,7 @@ def token_row(value):
         ("V", lambda: cubature_gradient(Z44, Z14[0], I3, 1)),
         ("q", lambda: cubature_gradient(Z44, Z14, I3, 4)),
         ("q", lambda: cubature_gradient(Z44, Z14, I3, 0)),
-        # C(24, 12) * 48 = 1.3e8 points.
+        # The cubature would have C(24, 12) * 48 = 1.3e8 points.
         ("subsets times points", lambda: cubature_gradient(torch.zeros(25, 25), torch.zeros(1, 25), torch.eye(24), 12)),
         ("eta", lambda: train(Z44, Z14, eta=0, steps=1, gradient=None)),
         ("eta", lambda: train(Z44, Z14, eta=math.nan, steps=1, gradient=None)),

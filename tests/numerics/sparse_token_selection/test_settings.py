@@ -1,4 +1,4 @@
-"""The settings of the figures' training are the paper's in full, and loading them loads no PyTorch."""
+"""The full settings of the figures' training are the paper's, and loading them does not load PyTorch."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def test_the_full_training_is_the_papers():
 def test_settings_are_changed_by_their_names():
     both = {s.parameter.name: (s.quick, s.full) for s in changed(TRAINING, steps=(4, 8), dtype=("float32", "float32"))}
     before = {s.parameter.name: (s.quick, s.full) for s in TRAINING}
-    # A word stays a word, and a number is stored exactly.
+    # Words are stored unchanged, and numbers exactly.
     assert both == before | {"steps": (4, 8), "dtype": ("float32", "float32")}
 
 

@@ -1,4 +1,4 @@
-"""Near-orthogonal encodings and the layer under them: NumPy loops, hand calculations, symmetries, error bars."""
+"""Near-orthogonal encodings and the layer with them: NumPy loops, hand calculations, symmetries, standard errors."""
 
 import math
 from functools import partial
@@ -32,7 +32,7 @@ from verify import InputError, agreement
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
 ATTENDS = ["tokens", "tokens_and_query"]
 DRAWS = [sign_encodings, sphere_encodings]
 
@@ -42,7 +42,7 @@ def generator(seed, device="cpu"):
 
 
 def naive_loss(W, V, encodings, tokens, subset, attend):
-    """1/2 ||f - STS||^2 of one sample by scalar loops; complex W or V give complex results."""
+    """Return 1/2 ||f - STS||^2 of one sample, by scalar loops; complex W or V give complex results."""
     (d, D), T = V.shape, encodings.shape[1]
     columns = [[*tokens[:, t], *encodings[:, t]] for t in range(T)]
     query = [0.0] * d + [sum(encodings[a, t] for t in subset) for a in range(D - d)]
@@ -57,7 +57,7 @@ def naive_loss(W, V, encodings, tokens, subset, attend):
 
 
 def naive_gradients(W, V, *sample):
-    """Gradients in W and V of one sample's loss, by complex steps: Im L(W + i h u) / h = dL/du - O(h^2)."""
+    """Return the gradients in W and V of one sample's loss, by complex steps: Im L(W + i h u) / h = dL/du - O(h^2)."""
     h, gradients = 1e-30, (np.zeros(W.shape), np.zeros(V.shape))
     for which, gradient in enumerate(gradients):
         for entry in np.ndindex(gradient.shape):
@@ -73,7 +73,7 @@ def test_encodings_are_independent_unit_vectors(draw, device):
     n, T, d_e = 20_000, 3, 4
     drawn = draw(n, T, d_e, generator(1, device))
     assert drawn.shape == (n, d_e, T) and drawn.dtype == torch.float64 and drawn.device.type == device
-    # The roundings of a square root, a division and a sum of four squares.
+    # The rounding errors come from a square root, a division and a sum of four squares.
     assert (drawn.square().sum(dim=1) - 1).abs().max() < 8 * EPS
     if draw is sign_encodings:
         assert set(drawn.unique().tolist()) == {-1 / 2, 1 / 2}
@@ -81,7 +81,8 @@ def test_encodings_are_independent_unit_vectors(draw, device):
         # The square of one coordinate has the distribution Beta(1/2, 3/2).
         share = drawn[:, 0, 0].square().cpu().numpy()
         assert stats.kstest(share, stats.beta(1 / 2, 3 / 2).cdf).pvalue > FALSE_ALARM
-    # Entries, products of two entries and inner products of two encodings have mean 0, squared inner products 1/d_e.
+    # Entries, products of two entries, and inner products of two encodings have mean 0. Squared inner products have
+    # mean 1/d_e.
     flat = drawn.reshape(n, -1)
     pairs = torch.triu_indices(T * d_e, T * d_e, 1, device=device)
     inner = torch.stack([drawn[:, :, s].mul(drawn[:, :, t]).sum(dim=1) for s, t in ((0, 1), (0, 2), (1, 2))], dim=1)
@@ -111,7 +112,7 @@ def test_the_loss_equals_scalar_loops(T, q, d, d_e, attend):
             naive_loss(W.numpy(), V.numpy(), e.numpy(), x.numpy(), y, attend)
             for e, x, y in zip(encodings.expand(6, -1, -1), tokens, members, strict=True)
         ]
-        # Sums of <= 300 products, logits of size <= 50, losses of size <= 50: 300 * 50 * 50 EPS at the very worst.
+        # Sums have <= 300 products, and logits and losses are <= 50: the error is <= 300 * 50 * 50 EPS.
         assert np.allclose(found.numpy(), expected, rtol=0, atol=300 * 50 * 50 * EPS)
 
 
@@ -129,18 +130,18 @@ def test_sampled_gradients_are_made_of_naive_gradients(attend):
             for e, x, y in samples
         ]
         for found, expected in zip(sampled.batches[1:], zip(*naive, strict=True), strict=True):
-            # Two samples of <= 100 operations with a condition number <= 50, of terms of size <= 100.
+            # There are two samples, each from <= 100 operations with a condition number <= 50 on terms of size <= 100.
             assert np.allclose(found[batch].numpy(), np.mean(expected, axis=0), rtol=0, atol=10 * 50 * 100 * EPS)
 
 
 def test_attention_to_one_token_and_the_query_by_hand():
-    # T = q = d = d_e = 1: e² = 1, z_query = (0; e), both logits are C, both weights 1/2, so f = (αx + 2βe)/2.
+    # For T = q = d = d_e = 1, e² = 1 and z_query = (0; e). Both logits are C and both weights 1/2: f = (αx + 2βe)/2.
     alpha, beta = 3.0, 0.5
     V = torch.tensor([[alpha, beta]], dtype=torch.float64)
     e, x, y = sign_encodings(9, 1, 1, generator(8)), *sample_batch(9, 1, 1, 1, generator(9))
     found = layer_output(2.0 * ground_truth(1, 1).W, V, e, x, y, attend="tokens_and_query")
     assert (found - (alpha * x + 2 * beta * e)[:, :, 0] / 2).abs().max() < 20 * EPS
-    # Attending to Z there is one weight, 1.
+    # Without attention to the query, the only weight is 1.
     found = layer_output(2.0 * ground_truth(1, 1).W, V, e, x, y)
     assert (found - (alpha * x + beta * e)[:, :, 0]).abs().max() < 20 * EPS
 
@@ -151,26 +152,28 @@ def test_symmetries(attend):
     W, V = random_parameters(10, d, d_e, block_only=False)
     e, (x, y) = sphere_encodings(5, T, d_e, generator(11)), sample_batch(5, T, q, d, generator(12))
     output = layer_output(W, V, e, x, y, attend=attend)
-    # Sums of <= 300 products of size <= 50.
+    # The sums have <= 300 products of size <= 50.
     tolerance = 300 * 50 * EPS
     order = torch.randperm(T, generator=generator(13))
     assert (layer_output(W, V, e[:, :, order], x[:, :, order], y[:, order], attend=attend) - output).abs().max() < (
         tolerance
     )
-    # Signs S of the encodings' coordinates can be moved to W and V; they do not change multiples of the ground truth.
+    # A change S of the signs of the encodings' coordinates can be moved to W and V. Multiples of the ground truth are
+    # invariant under S.
     S = torch.cat([torch.ones(d), torch.tensor([1, -1, -1, 1])]).double().diag()
     turned = S[d:, d:] @ e
     assert (layer_output(S @ W @ S, V @ S, turned, x, y, attend=attend) - output).abs().max() < tolerance
     truth = ground_truth(d_e, d)
     values = [layer_output(3 * truth.W, 2 * truth.V, encodings, x, y, attend=attend) for encodings in (e, turned)]
     assert (values[0] - values[1]).abs().max() < tolerance
-    # At multiples of the ground truth f is odd in X, to the last bit.
+    # At multiples of the ground truth f is exactly odd in X.
     assert torch.equal(layer_output(3 * truth.W, 2 * truth.V, e, -x, y, attend=attend), -values[0])
 
 
 @pytest.mark.parametrize("attend", ATTENDS)
 def test_the_average_over_tokens_is_cubature_s(attend):
-    # f - STS is affine in X, its square a polynomial of degree 2: its mean over ±sqrt(Td) u_k is that under N(0, I).
+    # f - STS is affine in X, and its square is a polynomial of degree 2. Its mean over the points ±sqrt(Td) u_k, with
+    # unit vectors u_k, is its mean under N(0, I).
     T, q, d, d_e = 5, 2, 3, 4
     W, V = random_parameters(14, d, d_e, block_only=True)
     e, (_, y) = sign_encodings(3, T, d_e, generator(15)), sample_batch(3, T, q, d, generator(16))
@@ -178,9 +181,9 @@ def test_the_average_over_tokens_is_cubature_s(attend):
     found = loss_averaged_over_tokens(W, V, e, y, attend=attend)
     for sample in range(3):
         exact = loss(W, V, e[sample], points, y[sample].expand(len(points), -1), attend=attend).mean()
-        # Means of 30 terms of size <= 100, of <= 100 operations each.
+        # The means have 30 terms of size <= 100, each from <= 100 operations.
         assert abs(found[sample] - exact) < 30 * 100 * EPS
-    # Columns of W that x_query = 0 removes change nothing.
+    # Because x_query = 0, the first d columns of W have no effect.
     W[:, :d] = 1
     assert torch.equal(found, loss_averaged_over_tokens(W, V, e, y, attend=attend))
 
@@ -190,7 +193,7 @@ def test_the_average_over_tokens_and_subsets_is_the_exact_population_loss():
     W, V = random_parameters(17, d, d_e, block_only=True)
     fixed = sphere_encodings(1, T, d_e, generator(18))[0]
     y = 1 - torch.eye(T).double()
-    # Means of 36 terms of size <= 100, of <= 100 operations each.
+    # The means have 36 terms of size <= 100, each from <= 100 operations.
     assert abs(loss_averaged_over_tokens(W, V, fixed, y).mean() - cubature_gradient(W, V, fixed, q).loss) < (
         36 * 100 * EPS
     )
@@ -217,7 +220,7 @@ def test_plain_sampling_agrees_with_the_average_over_tokens(fixed, attend, devic
 
 
 def test_the_loss_at_zero_value():
-    # V = 0: ½ E‖STS‖² = d/(2q), whatever the encodings; averaged over X it does not vary.
+    # At V = 0 the loss averaged over X is ½ E‖STS‖² = d/(2q), for all encodings and subsets.
     W, V = random_parameters(20, 3, 4, block_only=True)
     encodings = partial(sign_encodings, T=6, d_e=4, generator=generator(21))
     options = {"samples": 300, "generator": generator(22)}
@@ -230,7 +233,8 @@ def test_the_loss_at_zero_value():
 @pytest.mark.parametrize("attend", ATTENDS)
 @pytest.mark.parametrize("draw", DRAWS)
 def test_the_gradient_at_multiples_of_the_ground_truth_is_along_the_identity_blocks(draw, attend, device):
-    # Signs of X, of coordinates of x and of e, and their permutations, preserve the distribution and the point.
+    # Changes of the signs of X and of coordinates of x and of e, and permutations of the coordinates, preserve the
+    # distribution and the point.
     T, q, d, d_e, batches, random = 6, 2, 2, 4, 200, generator(23, device)
     truth = ground_truth(d_e, d, device)
     encodings = partial(draw, T=T, d_e=d_e, generator=random)
@@ -318,6 +322,6 @@ def test_the_cubature_over_all_signs_is_the_mean_of_those_over_each(attend):
         generator=(source := generator(2)),
         attend=attend,
     )
-    # 17 entries and the loss, 50 batches: a deviation of 8 standard errors is practically never chance.
+    # With 50 batches, a chance deviation of 8 standard errors is very unlikely in any of 17 entries or the loss.
     for found, mean, error in zip(whole, sampled.mean, sampled.standard_error, strict=True):
         assert bool(((found - mean).abs() <= 8 * error + 1e-12).all())

@@ -1,4 +1,4 @@
-"""The fast trainer: its gradients are the reference's, its steps PyTorch's, its draws of the right law."""
+"""The fast trainer has the reference's gradients, PyTorch's steps, and draws with the right distribution."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ IDS = [f"{plan.encoding} {plan.attend}" for plan in KINDS]
 
 
 def begun(plan):
-    """A training, and its first batch."""
+    """Return a training, and its first batch."""
     training = Training(plan, 5, "cpu")
     return training, training.batches.drawn(0)
 
@@ -50,7 +50,7 @@ def test_losses_and_gradients_are_the_references(plan):
     training, batch = begun(plan)
     losses, slope_W, slope_V = by_autograd(training.W, training.V, batch, plan.attend)
     found = batch_gradient(training.W, training.V, batch, plan.attend)
-    # Some hundred roundings of numbers of size 1.
+    # There are about a hundred rounding errors of numbers of size 1.
     close = {"rtol": 0, "atol": 1e-14}
     torch.testing.assert_close(batch_losses(training.W, training.V, batch, plan.attend), losses, **close)
     torch.testing.assert_close(found.loss, losses.mean(), **close)
@@ -63,7 +63,7 @@ def test_losses_and_gradients_are_the_references(plan):
 def test_a_trainings_gradient_is_that_of_its_batch(plan):
     training, batch = begun(plan)
     found = training.gradient()
-    # Some hundred roundings of numbers of size 1.
+    # There are about a hundred rounding errors of numbers of size 1.
     for one, other in zip(found, batch_gradient(training.W, training.V, batch, plan.attend), strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
     assert not torch.equal(batch.tokens, Training(plan, 6, "cpu").batches.drawn(0).tokens)
@@ -73,7 +73,7 @@ def test_a_trainings_gradient_is_that_of_its_batch(plan):
 @pytest.mark.parametrize("plan", KINDS, ids=IDS)
 def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 5, "cpu"), Training(plan, 5, device)
-    # As on a GPU, the CPU's compiled steps and draws are not used.
+    # The CPU's compiled steps and draws are switched off, as on a GPU.
     monkeypatch.setattr(Batches, "on_cpu", False)
     for _ in range(8):
         theirs.advance()
@@ -103,8 +103,8 @@ def test_a_wrong_gradient_would_be_seen():
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_steps_are_pytorchs(plan, optimizer):
     plan = replace(plan, optimizer=optimizer, eta=0.05, eta_late=0.01, late=2)
-    # In a coordinate in which all fixed encodings agree the slope is a rounding error, which Adam would divide by its
-    # size. The seed avoids this.
+    # If all fixed encodings agree in a coordinate, the slope there is a rounding error, and Adam would normalise it to
+    # size 1. The seed avoids this case.
     assert plan.encoding != "fixed" or fixed_encodings(SEED, 7, 5, torch.float64, "cpu").sum(dim=1).abs().max() < 3
     training = Training(plan, SEED, "cpu")
     W, V = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()

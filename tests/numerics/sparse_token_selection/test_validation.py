@@ -12,7 +12,8 @@ def test_signs_are_fair_and_independent():
     n, T = 4000, 9
     drawn = source(n, T, torch.Generator().manual_seed(0)) * math.sqrt(13)
     assert drawn.shape == (n, 13, T) and bool((drawn.abs() - 1).abs().max() < 1e-15)
-    # Means of n fair signs have standard deviation 1/√n; 117 signs and the 6786 products of two are compared at z = 6.
+    # A mean of n fair signs has the standard deviation 1/√n; 6 standard deviations are allowed for the means of 117
+    # signs and of the 6786 products of two signs.
     flat = drawn.reshape(n, -1)
     products = flat.T @ flat / n
     assert flat.mean(dim=0).abs().max() < 6 / math.sqrt(n)
@@ -34,5 +35,5 @@ def test_subsets_are_uniform():
     pairs = {tuple(sorted(pair)) for pair in batch.members.tolist()}
     assert len(pairs) == 6 and all(len(set(pair)) == 2 for pair in pairs)
     counts = torch.tensor([sum(tuple(sorted(m)) == pair for m in batch.members.tolist()) for pair in sorted(pairs)])
-    # Binomial with mean 1000 and standard deviation 29: z = 6.
+    # Each count is binomial with mean 1000 and standard deviation 29; 6 standard deviations are allowed.
     assert (counts - 1000).abs().max() < 6 * 29

@@ -1,4 +1,4 @@
-"""The experiments with first layers: values known by hand, repetition by the seed, settings that do not fit."""
+"""The experiments with first layers: values computed by hand, repetition with a seed, and settings that are refused."""
 
 import math
 
@@ -21,7 +21,7 @@ def measured(experiment, **settings):
 
 @pytest.mark.parametrize("kind", ["gaussian", "sparse", "orthogonal", "quantised", "repeated"])
 def test_no_measurements_leave_half_the_variance(kind):
-    # The loss is d/(2q).
+    # Without measurements the loss is d/(2q).
     assert math.isclose(measured(random_first_layers, m=0, kind=kind)["loss"].value, 2 / 4, rel_tol=1e-14)
 
 

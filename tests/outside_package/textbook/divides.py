@@ -12,7 +12,7 @@ from verify import ClauseResult, Parameter, Question, Source, Statement, Theorem
 
 @dataclass(frozen=True)
 class Divides:
-    """The divisor, an integer > 0, divides the dividend at the instance."""
+    """The divisor, a positive integer, divides the dividend at the instance."""
 
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
@@ -25,15 +25,15 @@ class Divides:
 
     @property
     def text(self) -> str:
-        """The clause in words."""
+        """Return the clause in words."""
         return f"{self.divisor} divides {self.dividend}"
 
     def expressions(self) -> Iterator[sp.Basic]:
-        """Yield divisor and dividend."""
+        """Yield the divisor and the dividend."""
         yield from (sp.sympify(self.divisor), sp.sympify(self.dividend))
 
     def bound_names(self) -> set[str]:
-        """Return no names."""
+        """Return the empty set: the clause binds no names."""
         return set()
 
     def to_data(self) -> Mapping[str, Any]:
@@ -53,10 +53,10 @@ class Divides:
         return ClauseResult.verified(self, proof, detail=f"quotient {quotient}")
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> None:
-        """Return no proof for all parameters: none is looked for."""
+        """Return None: no proof for all parameters is searched for."""
 
     def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
-        """Return 1: floats do not say whether an integer divides another."""
+        """Return 1, a margin that refutes nothing: floats cannot decide divisibility."""
         return 1.0
 
 

@@ -10,12 +10,12 @@ HARDY = Paper("hardy", "Hardy and Wright, An Introduction to the Theory of Numbe
 
 
 MOST_TERMS = 3000
-"""Terms up to which the sum is found exactly."""
+"""The largest number of terms for which the sum is computed exactly."""
 
 
 @enclosed(version=1, scan=lambda n: float(harmonic_number.evaluate(Fraction(round(n)))))
 def harmonic_number(n: Fraction) -> Fraction:
-    """Return H_n exactly, for an integer n from 1 to `MOST_TERMS`; UndefinedError for another number."""
+    """Return H_n exactly for an integer n from 1 to `MOST_TERMS`; raise UndefinedError for other numbers."""
     if n.denominator != 1 or not 1 <= n <= MOST_TERMS:
         raise UndefinedError(f"harmonic_number: is known for an integer from 1 to {MOST_TERMS}")
     return sum((Fraction(1, k) for k in range(1, int(n) + 1)), Fraction(0))

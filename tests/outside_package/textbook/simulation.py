@@ -1,4 +1,4 @@
-"""The harmonic numbers summed in floats, compared with their exact values, and a finding on the bound."""
+"""Harmonic numbers summed in floats, a comparison with their exact values, and a finding on the bound."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -40,11 +40,11 @@ sum_in_floats = Experiment(
 
 
 def _agree(*, device: str, full: bool, seed: int) -> Verdict:
-    """Compare at n = 50."""
+    """Compare the sum in floats with the exact sum at n = 50."""
     exact = verify.check("hardy.harmonic", n=50).values["sum"]
     measured = sum_in_floats.run(n=50, device=device).measurements["sum"]
     off = abs(float(exact) - measured.value)
-    # Each of the 49 additions and 50 divisions has a result of at most 4.5, and so errs by at most 4.5·2⁻⁵³.
+    # Each of the 49 additions and 50 divisions has a result of at most 4.5, and an error of at most 4.5·2⁻⁵³.
     allowed = 99 * 4.5 * 2.0**-53
     return Verdict(Outcome.VERIFIED if off <= allowed else Outcome.REFUTED, Evidence.COMPUTED, f"off by {off:.1e}")
 

@@ -1,4 +1,4 @@
-"""Bounds of E[w/X] and E[w/X²] against distributions with finitely many values, for which the means are sums."""
+"""Bounds of E[w/X] and E[w/X²], compared with the exact means of distributions with finitely many values."""
 
 from fractions import Fraction
 
@@ -42,17 +42,17 @@ def test_the_mean_lies_between_the_bounds(law: list[tuple[Fraction, Fraction]], 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_as_many_moments_as_values_determine_the_mean(power: int) -> None:
-    # Three values: six moments determine three nodes, or two nodes besides the least value.
+    # X has three values: six moments determine three nodes, or two further nodes if the least value is given.
     law = [(Fraction(1), Fraction(1, 2)), (Fraction(2), Fraction(1, 3)), (Fraction(5), Fraction(1, 6))]
     with flint.ctx.workprec(256):
         found = mean(law, power)
         for bound in (lower_bound(moments(law, 6), power), upper_bound(moments(law, 6), power, arb(1))):
-            # The nodes are floats: the bounds are off by the square of their errors, 10⁻³⁰ or so.
+            # The nodes are floats, and the bounds' errors are of the order of the nodes' squared errors, about 10⁻³⁰.
             assert abs(bound - found) < arb("1e-20")
 
 
 def test_an_upper_bound_needs_the_least_value_to_be_one() -> None:
-    # X is 1 or 4, but declared to be at least 3: the result does not bound E[1/X] = 5/8.
+    # X has the values 1 and 4, but is declared to be at least 3: no bound of E[1/X] = 5/8 is returned.
     law = [(Fraction(1), Fraction(1, 2)), (Fraction(4), Fraction(1, 2))]
     with flint.ctx.workprec(128):
         with pytest.raises(UndecidedError):

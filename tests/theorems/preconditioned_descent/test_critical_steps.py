@@ -1,4 +1,4 @@
-"""All critical points of Theorem 3's loss: against Newton's method from random starts, two layers, and the minimum."""
+"""All critical points of Theorem 3's loss, compared with Newton's method from random starts and with the minimum."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from verify.outcomes import as_float
 
 
 def integral(moments, *factors):
-    """Return the integral of a product of polynomials, whose coefficients ascend."""
+    """Return the integral of a product of polynomials, given by their coefficients in ascending order."""
     product = np.ones(1)
     for factor in factors:
         product = np.convolve(product, factor)
@@ -33,7 +33,7 @@ def slopes(moments, steps):
 
 
 def spelled_out(point):
-    """The L steps of a point, in floats."""
+    """Return the L steps of a point as floats."""
     return [as_float(step) for step, times in zip(point.steps, point.multiplicities, strict=True) for _ in range(times)]
 
 
@@ -45,7 +45,7 @@ def test_slopes_vanish_and_there_is_one_for_each_order_of_multiplicities(L, d, n
     assert sorted(point.multiplicities for point in points) == sorted(compositions(L)) and len(points) == 2 ** (L - 1)
     assert complete == (L <= 3)
     for point in points:
-        # Floating-point sums of terms of both signs.
+        # The slopes are floating-point sums of terms of both signs.
         assert abs(slopes(moments, spelled_out(point))).max() < 1e-12
         assert all(x.upper < y.lower for x, y in pairwise(point.steps))
         assert all(x.upper - x.lower < 1e-15 for x in (*point.steps, point.loss))
@@ -64,7 +64,7 @@ def test_the_lowest_is_theorem_3s_point_and_the_only_local_minimum(L, d, n):
 
 
 def test_random_starts_find_these_four_and_no_others():
-    # Newton's method in the three step sizes, with second derivatives by differences of the slopes.
+    # Newton's method in the three step sizes, with second derivatives by central differences of the slopes.
     moments, rng = np.array([float(m) for m in trace_moments(6, 20, 5)]), np.random.default_rng(0)
     known = np.array([sorted(spelled_out(point)) for point in critical_points(3, 5, 20).points])
     seen = set()

@@ -1,6 +1,6 @@
-"""Lemmas 1, 4, 5 and 6 from the definitions, at small sizes; all entries of all matrices are symbols.
+"""Lemmas 1, 4, 5 and 6 are checked from the definitions at small sizes; all entries of all matrices are symbols.
 
-Z, M, P and Q are written out as matrices; the library's matrix letters are used only in their own tests.
+Z, M, P and Q are explicit matrices; only the tests of the library's matrix letters use these letters.
 """
 
 import pytest
@@ -75,7 +75,7 @@ def test_lemmas_5_and_6(tokens_move, L, d, n):
     added = sp.zeros(d + 1, n + 1)
     added[d, n] = c
     assert (filled - without).applyfunc(sp.expand) == added
-    # Lemma 5: TF − ⟨w*, x⟩ is minus the last label with ⟨w*, x⟩ filled in.
+    # Lemma 5: TF − ⟨w*, x⟩ is minus the last label that results if the prompt's last label is ⟨w*, x⟩ instead of 0.
     tokens, weights, Z = prompt(d, n, "filled")
     last = run(Z, patterns(L, d, tokens_move=tokens_move), n)[d, n]
     assert sp.expand(-without[d, n] - (weights.T * tokens[:, n])[0] + last) == 0
@@ -113,7 +113,7 @@ def test_a_layer_in_blocks_is_the_layer(d, n):
 
 
 def evaluated(letters, put, scalars):
-    """The value of a sum of products of letters at matrices."""
+    """Return the value of a sum of products of letters at given matrices."""
     total = None
     for term in sp.Add.make_args(letters):
         scalar, factors = term.args_cnc()

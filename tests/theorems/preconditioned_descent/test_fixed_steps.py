@@ -1,4 +1,4 @@
-"""Steps at other numbers of examples against Theorem 3's certified polynomial, chi-squares and critical points."""
+"""Fixed steps at other numbers of examples, compared with Theorem 3's polynomial, chi-squares and critical points."""
 
 from fractions import Fraction
 from math import comb
@@ -17,12 +17,12 @@ from verify import InputError
 
 
 def integral(square, examples, size):
-    """Return ∫ q dμ at a number of examples, from the coefficients of q."""
+    """Return ∫ q dμ for a number of examples and a dimension; `square` has the coefficients of q."""
     return sum(c * m for c, m in zip(square, trace_moments(len(square) - 1, examples, size), strict=True))
 
 
 def squared(coefficients):
-    """The coefficients of p²."""
+    """Return the coefficients of p²."""
     product = [Fraction(0)] * (2 * len(coefficients) - 1)
     for i, x in enumerate(coefficients):
         for j, y in enumerate(coefficients):
@@ -52,7 +52,7 @@ def test_the_loss_of_three_steps_is_least_at_57_examples(three):
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 8), (9, 2)])
 def test_one_layer_in_one_dimension(n, m):
-    # S is a chi-square variable with m degrees of freedom divided by m, and has variance 2/m.
+    # S is a chi-square variable with m degrees of freedom, divided by m, so its variance is 2/m.
     a = Fraction(n, n + 2)
     expected = (1 - a) ** 2 + a**2 * Fraction(2, m)
     assert verify.check(fixed_steps, d=1, n=n, m=m).values["one_layer_loss"] == expected

@@ -1,4 +1,4 @@
-"""Lemma 1's counterexample, through the layer Z + (1/n) P Z M Zᵀ Q Z itself, in exact arithmetic."""
+"""Lemma 1's counterexample, computed with the layer Z + (1/n) P Z M Zᵀ Q Z in exact arithmetic."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The landscape of one layer at Σ = I: R against a least loss found from the slopes, K's zeros, and descents."""
+"""The landscape of one layer at Σ = I: R compared with a least loss that is found from the slopes, and K's zeros."""
 
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ def test_the_excess_is_what_the_best_q_leaves(size, examples, at):
 
 
 def zeros(size, examples):
-    """Return the number of positive zeros of K: two if there is another local minimum, at Σ = I and d ≥ 3."""
+    """Return the number of positive zeros of K; for d ≥ 3, two zeros mean that there is another local minimum."""
     return sp.Poly(rise(z).subs({d: size, n: examples}), z).count_roots(0, sp.oo)
 
 

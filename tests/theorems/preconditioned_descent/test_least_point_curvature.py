@@ -1,4 +1,4 @@
-"""The least second derivative at Theorem 3's least point: from the definition, and by the re-checker."""
+"""The least second derivative at Theorem 3's least point, compared with the definition and with the re-checker."""
 
 import json
 from fractions import Fraction
@@ -35,10 +35,10 @@ def rechecked(*at):
 
 
 def by_differences(steps, direction, n):
-    """Return the least eigenvalue of the second derivatives along a matrix in each A_l, by differences."""
+    """Return, by differences, the least eigenvalue of the Hessian along one direction M in each A_l."""
     identity, M = torch.eye(2, dtype=torch.float64), torch.tensor(direction, dtype=torch.float64)
     M, base = M / M.norm(), torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity
-    # With one example the squared error has degree 4L in a coordinate of its token.
+    # With one example the squared error has degree 4L in a coordinate of the example's token.
     nodes = (2 * len(steps) + 1, 2, 2)
 
     def along(x):
@@ -63,14 +63,14 @@ def by_differences(steps, direction, n):
 def test_curvature_is_that_of_the_definition(L, kind, scale):
     steps = [float(a.midpoint) for a in check(load_theorem("ahn2023.theorem3"), L=L, d=2, n=1).values["a"]]
     orders = [by_differences([scale * a for a in order], DIRECTIONS[kind], 1) for order in permutations(steps)]
-    # Central differences: an error of order MOVE² times fourth derivatives.
+    # The error of central differences is of the order of MOVE² times fourth derivatives.
     assert min(orders) == pytest.approx(float(value(L, 1, 2, kind, scale).midpoint), rel=1e-5, abs=1e-4)
     if kind:
         assert max(orders) - min(orders) > 0.1
 
 
 def test_one_layer_has_the_mean_of_the_square():
-    # f'' = 2 E tr S²/d for every M: 2 (n + d + 1)/n.
+    # f'' = 2 E tr S²/d = 2 (n + d + 1)/n for every M of norm 1.
     for kind in range(3):
         found = value(1, 3, 2, kind, 1)
         assert found.lower <= 4 <= found.upper and found.upper - found.lower < Fraction(1, 10**7)

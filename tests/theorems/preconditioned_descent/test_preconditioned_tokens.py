@@ -66,7 +66,8 @@ def test_the_polynomial_of_three_layers_agrees_with_the_recursion_by_hand():
 
 
 def test_two_layers_have_one_critical_point_with_an_idle_first_layer():
-    # There a_0 = 0, a_1 = n/(n + d + 1), and b_0 solves -2 ∫ s r² dμ + 4 a_1 b_0 ∫ s² r dμ = 0, r = 1 - a_1 s.
+    # At this point a_0 = 0, a_1 = n/(n + d + 1), and b_0 solves -2 ∫ s r² dμ + 4 a_1 b_0 ∫ s² r dμ = 0 with
+    # r = 1 - a_1 s.
     size, examples = 3, 4
     points = verify.check(tokens.theorem4, L=2, d=size, n=examples).values["critical_points"]
     (idle,) = [point for point in points if abs(point["a"][0].midpoint) < Fraction(1, 10**12)]

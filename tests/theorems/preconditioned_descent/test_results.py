@@ -1,4 +1,4 @@
-"""Theorems 1, 3 and 5 against independent values: grids, closed forms, limits."""
+"""Theorems 1, 3 and 5, compared with independent values: grids, closed forms and limits."""
 
 import math
 from fractions import Fraction
@@ -18,7 +18,7 @@ from verify import Outcome
 
 
 def on_a_grid(L, d, n, points):
-    """Return the least ∫ ∏(1 − a_l s)² dμ over a grid of steps, in floats from the moments."""
+    """Return the least ∫ ∏(1 − a_l s)² dμ over a grid of steps, computed in floats from the moments."""
     moments = np.array([float(m) for m in trace_moments(2 * L, n, d)])
     steps = np.linspace(0, 3, points)
     best = math.inf
@@ -34,12 +34,13 @@ def on_a_grid(L, d, n, points):
 def test_no_step_on_a_grid_does_better(L, d, n):
     least = float(verify.check(theorem3, L=L, d=d, n=n).values["minimum_loss"])
     found = on_a_grid(L, d, n, 121)
-    # The grid's steps are 1/40 apart: it misses a minimum by a few times (1/80)² times the curvature, of order d.
+    # The grid's spacing is 1/40, so its minimum exceeds the true one by a few times (1/80)² times the curvature, which
+    # is of order d.
     assert least <= found <= least * (1 + 0.01)
 
 
 def test_one_step_by_hand():
-    # E tr S = d, E tr S² = d(n + d + 1)/n.
+    # E tr S = d and E tr S² = d(n + d + 1)/n.
     for d, n in ((1, 1), (5, 20), (3, 2)):
         values = verify.check(theorem3, L=1, d=d, n=n).values
         assert values["a"] == [Fraction(n, n + d + 1)] and values["minimum_loss"] == Fraction(d * (d + 1), n + d + 1)
@@ -48,7 +49,7 @@ def test_one_step_by_hand():
 def test_more_layers_are_better_and_few_examples_leave_what_they_do_not_see():
     losses = [verify.check(theorem3, L=L, d=3, n=2).values["minimum_loss"] for L in range(1, 6)]
     assert all(one > other for one, other in pairwise(losses))
-    # S has rank 2 of 3: p(0) = 1 on the rest.
+    # S has rank 2 in dimension 3, and p(0) = 1 contributes 1 to the loss on the kernel.
     assert losses[-1] > 1
 
 
@@ -67,7 +68,7 @@ def test_finite_sizes_tend_to_the_limit_like_their_inverse():
     gaps = [
         verify.check(theorem3, L=3, d=5 * k, n=20 * k).values["minimum_loss"] / (5 * k) - limit for k in (8, 16, 32)
     ]
-    # The gap is a series in 1/n: halving 1/n nearly halves the gap.
+    # The gap is a power series in 1/n without constant term, so halving 1/n nearly halves it.
     assert all(1.9 < one / other < 2.2 for one, other in pairwise(gaps))
 
 
@@ -77,7 +78,7 @@ def test_the_proportional_formula_holds_for_more_dimensions_too_and_is_not_defin
 
 
 def test_theorem_1_by_least_squares_on_samples_of_one_dimension():
-    # d = 1: the best β of E(β S w + w)² is −E S/E S², where E S² = λ²(n + 2)/n.
+    # For d = 1, E(β S w + w)² is least at β = −E S/E S², where E S² = λ²(n + 2)/n.
     for n, eigenvalue in ((1, 1), (4, Fraction(3, 2))):
         values = verify.check(theorem1, n=n, eigenvalues=[eigenvalue]).values
         assert values["preconditioner"] == [Fraction(n, n + 2) / eigenvalue]
@@ -98,7 +99,7 @@ def test_under_the_other_prior_the_components_are_stationary_elsewhere():
 
 
 def test_the_component_by_gaussian_quadrature_in_one_dimension():
-    # E (w(S c + 1))² for d = 1, n = 1: S = λ z², E = 1 + 2cλ + 3c²λ².
+    # For d = n = 1, S = λ z² with a standard Gaussian z, so E (w(S c + 1))² = 1 + 2cλ + 3c²λ².
     for c, eigenvalue in ((-0.3, 1.5), (0.4, 0.5)):
         found = components.component(sp.Float(c), sp.Float(eigenvalue), sp.S.One, sp.Float(eigenvalue)).subs(
             components.n, 1
@@ -114,7 +115,7 @@ def test_the_relu_loss_in_one_dimension_and_one_example():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_last_row_of_q_does_better(seed):
-    # At random norms with |ρ| ≤ uv the excess over the lower bound is never negative.
+    # For all norms u, v and |ρ| ≤ uv the excess over the lower bound is nonnegative.
     source = np.random.default_rng(seed)
     for d in (1, 2, 3, 10):
         u, v, s = abs(source.normal()), abs(source.normal()), source.uniform(-1, 1)

@@ -1,4 +1,4 @@
-"""Theorem 3 at two layers, second derivatives: by pairs of eigenvalues, and by their certificates at instances."""
+"""Second derivatives in Theorem 3 at two layers, by pairs of eigenvalues and by certificates at instances."""
 
 from fractions import Fraction
 
@@ -17,11 +17,11 @@ from verify.outcomes import as_float
 
 SIZES = [(2, 1), (2, 7), (3, 2), (5, 20), (40, 2)]
 FEW_SIZES = [*SIZES[1:3], *(pytest.param(*sizes, marks=pytest.mark.audit) for sizes in (SIZES[0], *SIZES[3:]))]
-"""The sizes for the slow tests: two in `make test`, the others in `make audit`."""
+"""The sizes for the slow tests: `make test` runs two sizes, and `make audit` the others."""
 
 
 def by_formula(sign, dimension, examples, first, second):
-    """Return the matrix of second derivatives along a kind of directions, in floats."""
+    """Return the Hessian along a kind of directions, as a matrix of floats."""
     at = {module.d: dimension, module.n: examples, module.a: first, module.b: second}
     one, mixed, other = (float(value.subs(at)) for value in module.second_derivatives(sign))
     return np.array([[one, mixed], [mixed, other]])

@@ -1,4 +1,4 @@
-"""Theorem 3 at two layers against Theorem 3 at instances, Laguerre's polynomials, grids of steps and its saddle."""
+"""The minimum at two layers, compared with Theorem 3 at instances, Laguerre polynomials, grids and a saddle."""
 
 import math
 
@@ -19,13 +19,13 @@ SIZES = [(1, 1), (1, 7), (2, 1), (5, 3), (5, 20), (40, 2)]
 
 
 def values(dimension, examples):
-    """The three values by the formulas, in floats."""
+    """Return the smaller step, the larger step and the least loss by the formulas, in floats."""
     at = {module.d: dimension, module.n: examples}
     return [float(expression.subs(at)) for expression in two_layer_minimum.values.values()]
 
 
 def loss(moments, a, b):
-    """∫ (1 − a s)² (1 − b s)² dμ."""
+    """Return ∫ (1 − a s)² (1 − b s)² dμ."""
     p = np.convolve([1, -a], [1, -b])
     return float(np.convolve(p, p) @ moments)
 
@@ -45,7 +45,8 @@ def test_theorem_3_certifies_the_same(dimension, examples):
 
 @pytest.mark.parametrize("examples", [1, 2, 9])
 def test_in_one_dimension_the_steps_are_inverse_roots_of_laguerres_polynomial(examples):
-    # s = x/(n/2) with density x^{n/2 − 1} e^{−x}: s dμ has the weight of the Laguerre polynomials L^{(n/2)}.
+    # s = x/(n/2), where x has a density proportional to x^{n/2 − 1} e^{−x}. So s dμ is the weight of the Laguerre
+    # polynomials L^{(n/2)}.
     roots, _ = roots_genlaguerre(2, examples / 2)
     small, large, least = values(1, examples)
     assert np.allclose(sorted(examples / 2 / roots), (small, large), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Theorem 4 at two layers: critical points at many sizes, the least loss in another way, the limit loss on a grid."""
+"""Theorem 4 at two layers: critical points at many sizes, the least loss by descent, and the limit loss on a grid."""
 
 from fractions import Fraction
 
@@ -16,13 +16,13 @@ from verify.outcomes import as_float
 
 
 def one_dimension(examples):
-    """Return nodes and weights of Gauss's rule for s = x/n, where x is chi-squared with n degrees of freedom."""
+    """Return the nodes and weights of a Gauss rule for s = x/n, where x is chi-squared with n degrees of freedom."""
     nodes, weights = roots_genlaguerre(12, examples / 2 - 1)
     return 2 * nodes / examples, weights / weights.sum()
 
 
 def loss(a, b, examples):
-    """E r_2(s)² at d = 1, layer by layer."""
+    """Return E r_2(s)² at d = 1, computed layer by layer."""
     s, weights = one_dimension(examples)
     tokens, label = np.ones_like(s), np.ones_like(s)
     for step, rate in zip(a, (b, 0.0), strict=True):
@@ -32,7 +32,7 @@ def loss(a, b, examples):
 
 
 def signs_hold(values, dimension, examples):
-    """Whether exactly one critical point has an idle first layer, and all others have positive numbers."""
+    """Return whether exactly one critical point has an idle first layer, and all others have positive coordinates."""
     idle = 0
     for point in values["critical_points"]:
         first, second, rate = point["a"][0], point["a"][1], point["b"][0]
@@ -94,7 +94,7 @@ def test_random_weights_of_three_layers_in_one_dimension_are_not_below_the_bound
     result = verify.check(token_layers_between, L=3, d=1, n=examples)
     bound, at_rest = (float(result.values[name]) for name in ("lower_bound", "theorem3_loss"))
     assert all_hold(result) and bound < at_rest
-    # The bound is 1/Σ_k p_k(0)² with Laguerre's orthonormal polynomials p_0 … p_13; each p_k(0)² is a product.
+    # The bound is 1/Σ_k p_k(0)² with the orthonormal Laguerre polynomials p_0 … p_13, where p_k(0)² is a product.
     alpha = examples / 2 - 1
     squares = sum(np.prod([(j + alpha) / j for j in range(1, degree + 1)]) for degree in range(14))
     assert bound == pytest.approx(1 / squares, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Second derivatives over all matrices against differences of the gradient by quadrature, along each kind."""
+"""Second derivatives over all matrices, compared with differences of the quadrature's gradient, for each kind."""
 
 from fractions import Fraction
 
@@ -15,13 +15,13 @@ from verify import InputError
 
 STEPS, RATES = (Fraction(2, 5), Fraction(7, 10)), (Fraction(1, 2), Fraction(0))
 DIRECTIONS = [(0, [[1, 0], [0, 1]]), (1, [[1, 0], [0, -1]]), (1, [[3, 4], [4, -3]]), (2, [[0, 1], [-1, 0]])]
-"""Directions with the number of their kind, which is its place in the list of second derivatives."""
+"""Pairs of a kind's number and a direction of this kind; the number is the index in the list of second derivatives."""
 IN_THREE = 2, [[0, 1, 2], [-1, 0, 2], [-2, -2, 0]]
 MOVE = 1e-5
 
 
 def by_differences(direction, *, tokens, n):
-    """Return second derivatives along a matrix M in each A_l, and B_0 if tokens move; and the largest part off M."""
+    """Return second derivatives along M in each A_l, and in B_0 if tokens move; and the largest component off M."""
     M = torch.as_tensor(direction, dtype=torch.float64)
     identity, M = torch.eye(len(M), dtype=torch.float64), M / M.norm()
     at = torch.tensor([*map(float, STEPS), *(map(float, RATES) if tokens else ())], dtype=torch.float64)
@@ -54,7 +54,7 @@ def test_they_are_those_of_the_definition(tokens, n, kind, direction):
         for matrix in second_derivatives(STEPS, RATES if tokens else None, len(direction), n)
     ]
     measured, rest = by_differences(direction, tokens=tokens, n=n)
-    # Central differences: an error of order MOVE² times fourth derivatives.
+    # The error of central differences is of the order of MOVE² times fourth derivatives.
     assert np.allclose(measured, found[kind], rtol=1e-5, atol=1e-4) and rest < 1e-4
     assert not np.allclose(measured, found[kind - 1], rtol=1e-2)
 
@@ -76,14 +76,14 @@ def test_along_symmetric_matrices_they_are_those_of_two_layers_in_traces(d, n):
 
 
 def test_one_dimension_has_no_other_directions():
-    # f = 1 − 2 a m_1 + a² m_2 at L = 1, d = 1: f'' = 2 E s² = 2 (n + 2)/n.
+    # For L = d = 1, f = 1 − 2 a m_1 + a² m_2, so f'' = 2 E s² = 2 (n + 2)/n.
     (single,) = second_derivatives((Fraction(1, 3),), None, 1, 4)
     assert single[0, 0].contains(3) and float(single[0, 0].rad()) < 1e-50
     assert curvature((Fraction(1, 3),), None, 1, 4).local_minimum is True
 
 
 def test_a_direction_down_on_the_set_makes_it_no_minimum():
-    # The loss falls if equal steps are moved apart.
+    # The loss decreases if equal steps are moved apart.
     found = curvature((Fraction(1, 2), Fraction(1, 2)), None, 2, 20)
     assert found.on_set is False and found.local_minimum is False
 

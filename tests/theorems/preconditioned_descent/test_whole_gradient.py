@@ -1,4 +1,4 @@
-"""The gradient in all entries: moments against sums over indices, squares against quadrature and the re-checker's."""
+"""The gradient in all entries: moments by sums over indices, and squares by quadrature and by the re-checker."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ HALF = Fraction(1, 2)
 
 
 def entry_by_indices(k, n, d, i, j):
-    """Return E (S^k)_ij as a sum over all indices of products of moments of independent normal numbers."""
+    """Return E (S^k)_ij: a sum over all indices of products of moments of independent normal variables."""
     total = Fraction(0)
     for between in itertools.product(range(d), repeat=k - 1):
         rows = (i, *between, j)
@@ -47,7 +47,7 @@ def test_the_diagonal_adds_up_to_the_trace(n, d):
 
 
 def squares(A, B, n):
-    """Return the sum of the squares of the gradient in all A_l, and in all B_l if there are any, by quadrature."""
+    """Return, by quadrature, the squared norm of the gradient in all A_l, and in all B_l if B is given."""
     identity = torch.eye(A.shape[1], dtype=torch.float64)
     found = exact_gradient(pattern(A, B), n, identity, identity)
     return float(found.A.square().sum()) + (0 if B is None else float(found.B.square().sum()))

@@ -1,4 +1,4 @@
-"""The best factor by eigenvalues on grids of logits, and at logits with a known value."""
+"""The best factor, compared with eigenvalues on grids of logits and at logits with a known value."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ from verify import InputError, Outcome
 
 
 def largest(z):
-    """The largest eigenvalue of diag(p) − pp', p = softmax(z)."""
+    """Return the largest eigenvalue of J = diag(p) − pp' with p = softmax(z)."""
     p = np.exp(z - z.max())
     p /= p.sum()
     return np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1]
@@ -28,7 +28,7 @@ def test_of_three_rows_no_angle_of_the_logits_is_better(R):
     u, w = np.array([1, 1, -2]) / math.sqrt(6), np.array([1, -1, 0]) / math.sqrt(2)
     angles = np.linspace(0, 2 * math.pi, 2001)
     found = max(radius * largest(radius**2 * (math.cos(a) * u + math.sin(a) * w)) for a in angles)
-    # The grid contains the angle 0; its logits, with an equal pair, are the best.
+    # The grid contains the angle 0, at which two logits are equal. These logits are best.
     assert math.isclose(as_number(verify.check(best_factor, n=3, R=R).values["best_factor"]), found, rel_tol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_out_of_reach_it_is_enclosed(n, R):
 
 @pytest.mark.parametrize(("n", "logarithm"), [(3, -3), (10, 0), (1000, 0), (1000, 3), (10**5, 5)])
 def test_no_two_logits_above_the_others_are_better_at_any_radius(n, logarithm):
-    """By the eigenvalues of J at logits of three levels, for R^2 from below log n to above it."""
+    """Compute the eigenvalues of J at logits with three levels, for values of R² below and above log n."""
     for squared in math.exp(logarithm / 3) * np.array([0.3, 1, 3]):
         R = Fraction(math.sqrt(squared)).limit_denominator(1000)
         most = as_number(verify.check(best_factor, n=n, R=R).values["best_factor_at_most"])
@@ -65,7 +65,7 @@ def test_no_two_logits_above_the_others_are_better_at_any_radius(n, logarithm):
             z = z - z @ counts / n
             z *= float(R) ** 2 / math.sqrt(z**2 @ counts)
             p = np.exp(z - z.max()) / (np.exp(z - z.max()) @ counts)
-            # J on vectors that are constant on equal logits, in an orthonormal basis of these vectors.
+            # J restricted to vectors that are constant on equal logits, in an orthonormal basis of these vectors.
             J = np.diag(p) - np.outer(p * np.sqrt(counts), p * np.sqrt(counts))
             assert float(R) * np.linalg.eigvalsh(J)[-1] <= most * (1 + 1e-12)
 
@@ -81,7 +81,8 @@ def test_in_reach_of_the_papers_radius():
     assert inside.values["best_factor"] == inside.values["best_factor_at_most"]
     assert outside.values["best_factor"] is None
     assert outside.clauses[1].outcome is Outcome.INCONCLUSIVE
-    # M_0 ≥ log(n − 1): 16 √(n/(2(n−2))) = 11.3138 and log 80 999 = 11.302, log 82 999 = 11.327.
+    # The condition M_0 = 16 √(n/(2(n−2))) ≥ log(n − 1) changes in between: M_0 = 11.3138, log 80 999 = 11.302 and
+    # log 82 999 = 11.327.
     assert math.log(80_999) < 16 * math.sqrt(0.5) < math.log(82_999)
 
 

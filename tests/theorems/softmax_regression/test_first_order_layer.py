@@ -1,4 +1,4 @@
-"""The layer with small scores compared with a gradient step, in NumPy; derivatives by differences."""
+"""The layer with small scores, compared in NumPy with a gradient step; the inequalities of the proof."""
 
 from fractions import Fraction
 from functools import partial
@@ -36,14 +36,14 @@ def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
         given = {"n": n, "eta": eta, "w": w, "G": Fraction(spread), "beta": Fraction(beta)}
         values = verify.check(first_order_layer, **given).values
         layer = softmax(float(values["v"]) * softmax(float(Fraction(w)) * scores) @ (n * b))
-        # At x = 0 the loss has the slopes J (p - b) in the logits, p = 1/n.
+        # At x = 0 the loss has the slopes J (p - b) in the logits, with p = 1/n.
         slopes = (np.eye(n) / n - 1 / n**2) @ (1 / n - b)
         step = softmax(A @ (-eta * H @ A.T @ slopes))
         assert np.linalg.norm(layer - step) <= as_float(values["distance_at_most"]) * (1 + 1e-9)
 
 
 def four_columns(n, kappa, w):
-    """Return the predictions of layer and step at n columns in four groups, G = 1, eta beta = kappa, by hand."""
+    """Return the layer's and the step's predictions in closed form, for four groups of columns, eta beta = kappa."""
     behind = kappa / (2 * w)
     first = behind * np.tanh(w / 4) ** 2
     logits = np.array([first, -first, *(n - 2) * [-behind * np.tanh(w / 2)]])
@@ -62,7 +62,7 @@ def test_layers_reach_the_factor_that_is_needed_as_steps_grow(n):
 
 
 def mixed_moment(c, s, p):
-    """E (c - E c)(s - E s)^2 under the law p."""
+    """Return E (c - E c)(s - E s)^2 under the law p."""
     return p @ ((c - p @ c) * (s - p @ s) ** 2)
 
 
@@ -73,7 +73,7 @@ def test_the_mixed_moment_has_the_bound_that_the_proof_uses():
         c, s = (np.round(source.random(size)) if source.random() < 0.5 else source.random(size) for _ in range(2))
         found.append(mixed_moment(c, s, source.dirichlet(np.ones(size))))
     assert -most < min(found) < -0.95 * most and 0.95 * most < max(found) < most
-    # The bound is reached if c = s is 1 with this probability.
+    # The bound is attained if c = s, and both are 1 with probability m and 0 otherwise.
     m = (3 - 3**0.5) / 6
     assert mixed_moment(np.array([0, 1]), np.array([0, 1]), np.array([1 - m, m])) == pytest.approx(most, rel=1e-12)
 
@@ -85,8 +85,8 @@ def test_two_rows_differ_by_nine_sixty_fourths_at_most():
         p = np.full(8, 1 / 8)
         most = max(most, mixed_moment(c, first, p) - mixed_moment(c, second, p))
     assert most <= 9 / 64
-    # The bound is reached if one row is 1 in a quarter of the columns and 0 elsewhere, and the other row is 1/2 in
-    # these columns and 0 or 1, half each, elsewhere.
+    # The bound is attained if one row is 1 in a quarter of the columns and 0 elsewhere, and the other row is 1/2 in
+    # this quarter, and 0 and 1 in half of the other columns each.
     c, first = np.repeat([1, 0], [2, 6]), np.repeat([1, 0], [2, 6])
     second = np.array([0.5, 0.5, 0, 0, 0, 1, 1, 1])
     assert mixed_moment(c, first, p) - mixed_moment(c, second, p) == pytest.approx(9 / 64, rel=1e-12)
@@ -98,7 +98,7 @@ def test_one_row_is_not_in_its_domain():
 
 
 def test_the_mean_loss_tends_to_the_steps_on_data_without_a_bound():
-    # The sizes of the tasks have a Cauchy distribution, so |a_i|² has no mean.
+    # The matrices are scaled by Cauchy variables, so |a_i|² has no finite mean.
     source, n, d, eta = np.random.default_rng(1), 6, 3, 3
     tasks = [(source.standard_cauchy() * A, b) for A, b in (task(source, n, d) for _ in range(2000))]
 

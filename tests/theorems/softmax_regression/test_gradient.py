@@ -1,4 +1,4 @@
-"""Gradient and Hessian in closed form against finite differences."""
+"""Closed forms of the gradient and the Hessian, compared with finite differences."""
 
 import math
 
@@ -16,7 +16,7 @@ def loss(z, b):
 
 
 def at(expression, z, b):
-    """The value of a closed form in x and y, the first two of n logits."""
+    """Return the value of a closed form in x and y, the first two of n logits."""
     E = np.exp(z[2:])
     names = ("x", "y", "b_i", "b_j", "S", "Q", "C", "B")
     sums = (E.sum(), (E**2).sum(), (E * b[2:]).sum(), (b[2:] ** 2).sum())
@@ -33,7 +33,7 @@ def test_closed_forms_by_finite_differences(n):
     def slope(v, w):
         return (loss(z + v + w, b) - loss(z + v - w, b) - loss(z - v + w, b) + loss(z - v - w, b)) / 4e-8
 
-    # Central differences with 10⁻⁴: truncation 10⁻⁸, rounding 10⁻¹⁶/10⁻⁸.
+    # Central differences with step 10⁻⁴ have truncation errors of about 10⁻⁸ and rounding errors of 10⁻¹⁶/10⁻⁸.
     assert math.isclose(at(gradient.slope, z, b), (loss(z + e[0], b) - loss(z - e[0], b)) / 2e-4, abs_tol=1e-7)
     assert math.isclose(at(gradient.own, z, b), slope(e[0], e[0]), abs_tol=1e-6)
     assert math.isclose(at(gradient.other, z, b), slope(e[0], e[1]), abs_tol=1e-6)

@@ -1,4 +1,4 @@
-"""A gradient step and an attention layer carried out in NumPy, and the norms that bound the scope."""
+"""A gradient step and an attention layer, computed in NumPy, and the norms that bound the scope."""
 
 import math
 
@@ -39,7 +39,7 @@ def test_moves_outside_the_norms_are_out_of_scope():
     assert result.evidence is Evidence.CERTIFIED and result.for_all_parameters.standing == "formal"
     for changed, labels in (
         ({"R": 3}, ["large_radius"]),
-        # If the layer hardly moves the data, the moved rows are nearly the old rows, and both norms fail.
+        # If the layer hardly moves the data, the new rows are nearly the old rows, and both norms are too large.
         ({"a": 3, "eta": "1/1000", "v": "1/1000"}, ["data_norm", "moved_data_norm"]),
         ({"v": 7, "x": "1/10000"}, ["moved_data_norm"]),
         ({"x": "399/100", "a": "1/1000", "eta": 100}, ["weight_norm"]),
@@ -63,13 +63,13 @@ def test_no_logit_moves_by_a_hundredth_where_the_small_moves_hold():
             step = A * (x - eta * A @ (np.diag(p) - np.outer(p, p)) @ (p - b)) - A * x
             layer = -v * np.stack([softmax(9 * row) for row in np.outer(A, A)]) @ A * x
             most = {"step": max(most["step"], abs(step).max()), "layer": max(most["layer"], abs(layer).max())}
-    # The bounds p(1 − p)² = 4/27, at p = 1/3, and tanh = 1 are not reached: p > 1/2 here, and tanh is nearly 1.
+    # The bound p(1 − p)² ≤ 4/27 is attained at p = 1/3, but here p > 1/2. The bound tanh < 1 is nearly attained.
     assert most["step"] < 0.01
     assert 0.0099 < most["layer"] < 0.01 + 1e-15  # tanh is 1 in float64
 
 
 def test_the_second_derivative_of_the_loss_is_a_sixth_at_most():
-    """By differences of the loss; the largest second derivative is not far below 1/6."""
+    """Compute second derivatives by differences of the loss; the largest is between 0.15 and 1/6."""
     D, h = np.linspace(-12, 12, 4001), 1e-3
     bends = np.diff((1 + np.exp(D[:, None] + h * np.arange(-1, 2))) ** -2.0, n=2) / h**2
     assert 0.15 < bends.max() < 1 / 6 and -1 / 6 < bends.min() < -0.12

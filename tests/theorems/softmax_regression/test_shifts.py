@@ -1,4 +1,4 @@
-"""The constants of both shifts against brute force over logits, matrices and moves; inputs that are refused."""
+"""The constants of both shifts, compared with searches over logits, matrices and moves; inputs that are refused."""
 
 import math
 from fractions import Fraction
@@ -36,7 +36,7 @@ def test_no_logits_exceed_the_upper_bound_and_the_family_is_reached(theorem, n, 
     most = float(as_number(values["best_factor_at_most"]))
     found = max(radius * np.linalg.norm(jacobian(in_ball(source, n, radius**2)), 2) for _ in range(500))
     reached = float(as_number(values["reached_factor"]))
-    # Differences of softmax have an error of 10⁻¹⁰ relative to R.
+    # The differences of softmax have an error of about 10⁻¹⁰, and the factor R multiplies it.
     assert found <= most + 1e-8 * radius and reached <= most <= float(values["sharp_factor"])
     if n > 2:
         assert math.isclose(radius * max(slope_of_a_pair(n, radius**2), slope_of_a_row(n, radius**2)), reached)
@@ -48,7 +48,7 @@ def slope_of_a_pair(n, ball):
 
 
 def slope_of_a_row(n, ball):
-    """Return the maximum over a grid of logits with steps below 10⁻²; it misses the true one by 10⁻⁵ of it."""
+    """Return the maximum over a grid of logits with steps below 10⁻²; its relative error is at most 10⁻⁵."""
     row = (np.eye(n)[0] - 1 / n) / math.sqrt(1 - 1 / n)
     return max(np.linalg.norm(exact_jacobian(t * row) @ row) for t in np.linspace(0, ball, 2001))
 
@@ -70,7 +70,7 @@ def test_the_better_of_a_pair_and_a_row_is_reported(theorem, n, R, row):
 
 @BOTH
 def test_of_very_many_rows_one_is_better_than_a_pair(theorem):
-    # At R = 4 a pair has the factor R/(2 + (n−2) e^(−16 √(n/(2(n−2))))): 4/14.2 at a million rows.
+    # At R = 4 a pair has the factor R/(2 + (n−2) e^(−16 √(n/(2(n−2))))), which is 4/14.2 for a million rows.
     assert verify.check(theorem, n=10**6, d=2, R=4).values["reached_factor"] == Fraction(10**6, 10**6 - 1)
     assert as_number(verify.check(theorem, n=10**5, d=2, R=4).values["reached_factor"]) > Fraction(6, 5)
 
@@ -96,11 +96,11 @@ def test_the_pair_is_reached_by_a_matrix_and_weights_of_norm_r():
 def test_one_column_is_reached_by_one_row(n, R):
     radius = float(Fraction(R))
     a = radius * (np.eye(n)[0] - 1 / n) / math.sqrt(1 - 1 / n)
-    # A grid of weights, up to the largest admitted weight.
+    # A grid of weights from 0 to the largest admitted weight.
     grid = np.linspace(0, radius, 20_001)
     best = max(np.linalg.norm((p := softmax(x * a)) * a - p * (p @ a)) for x in grid)
     found = float(as_number(verify.check(weight_shift, n=n, d=1, R=R).values["reached_factor"]))
-    # Grid steps of R/20000 move the logits by R²/20000: a quadratic maximum is missed by 10⁻⁶ of it.
+    # A grid step of R/20000 moves the logits by R²/20000, so the relative error of a smooth maximum is about 10⁻⁶.
     assert found * (1 - 1e-5) <= best <= found * (1 + 1e-9)
 
 
@@ -149,7 +149,7 @@ def test_a_large_radius_does_not_overflow(theorem, R):
     found = {(clause.outcome, clause.evidence) for clause in evaluated(result)}
     assert found == {(Outcome.VERIFIED, Evidence.PROVED)}
     said = {clause.label: clause.outcome for clause in result.clauses if clause.label in ("shift", "sharp", "free")}
-    # The evaluation tries only moves of norm up to 100.
+    # The trials of the claim use only moves of norm up to 100.
     shift = Outcome.VERIFIED if R == 4 else Outcome.INCONCLUSIVE
     assert said == {"shift": shift, "sharp": Outcome.VERIFIED, "free": Outcome.VERIFIED}
     assert result.values["vacuous"] is True and None not in result.values.values()
@@ -189,7 +189,7 @@ def test_where_one_row_takes_over_at_radius_4():
 
 
 def test_between_the_families_neither_is_best():
-    # An unequal pair of logits reaches 0.511, the better of the two families 25/49 = 0.5102.
+    # Two unequal large logits reach 0.511, whereas the better of the two families reaches 25/49 = 0.5102.
     best = max(2 * np.linalg.norm(exact_jacobian(4 * z / np.linalg.norm(z)), 2) for z in shapes(50))
     assert verify.check(weight_shift, n=50, d=2, R=2).values["reached_factor"] == Fraction(25, 49)
     assert 0.511 < best < 0.512

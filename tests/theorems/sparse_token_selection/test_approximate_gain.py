@@ -1,4 +1,4 @@
-"""The closed-form approximations against the enclosures, and the scaling law against them."""
+"""The closed-form approximations, compared with the enclosures and with the scaling law."""
 
 import math
 
@@ -38,15 +38,15 @@ def test_the_dimension_is_where_the_approximation_crosses() -> None:
         D = approximate_dimension(50, 3, query, 0.9)
         assert approximate_gain(50, 3, D, query)[0] >= 0.9 > approximate_gain(50, 3, D - 1 - D // 250, query)[0]
     assert approximate_dimension(50, 3, False, 0.01) == 1
-    # With more selected tokens than the sum admits, the scaling law is used, with log T for C.
+    # If q exceeds the sum's limit, the scaling law is used, with log T for C.
     assert approximate_dimension(10**6, 1000, False, 0.9) == math.ceil(1000 * math.log(10**6) ** 2 / (1 - 0.9))
 
 
 @pytest.mark.parametrize(("T", "q"), [(200, 3), (2000, 5)])
 def test_the_loss_falls_like_the_squared_logit_scale_over_the_dimension(T: int, q: int) -> None:
-    """(1 − G) qD/((q−1)(q−2)C²) is 1 + 1/C up to terms of the order of 1/C².
+    """Compare (1 − G) qD/((q−1)(q−2)C²) with 1 + 1/C, up to terms of the order of 1/C².
 
-    1 − G is about aC² + b e^(−2C) with a = (q−1)(q−2)/(qD); at its minimum the other tokens' part b e^(−2C) is aC.
+    1 − G is about aC² + b e^(−2C) with a = (q−1)(q−2)/(qD), and at its minimum in C, b e^(−2C) = aC.
     """
     ratios = []
     for D in (10**4, 10**5, 10**6):

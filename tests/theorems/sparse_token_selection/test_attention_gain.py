@@ -1,4 +1,4 @@
-"""sup P²/(qR) against scans of the sum over all sign configurations, and a simulation of ties."""
+"""The supremum of P²/(qR), compared with scans of the sum over all signs and with a simulation of ties."""
 
 import math
 from fractions import Fraction
@@ -31,11 +31,11 @@ def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, quer
     best = scanned(T, q, D, query)
     gain = greatest_gain(T, q, D, query)
     assert gain.lower <= gain.upper
-    # Sums of at most 2^12 terms in float64, each off by some 10⁻¹⁶.
+    # Sums of at most 2^12 terms in float64, with an error of about 10⁻¹⁶ per term.
     rounding = 1e-12
     assert best <= float(gain.upper) + rounding
-    # If the supremum is a limit, ties determine it: for q = 2 the v_i differ by multiples of 4/D, so at C = 200 tokens
-    # below the largest have less than e^{−200·4/3} < 10⁻¹¹⁵ of its attention.
+    # If the supremum is a limit, ties determine it. For q = 2 the v_i differ by multiples of 4/D, so at C = 200 a
+    # token below the largest v_i has at most e^{−200·4/3} < 10⁻¹¹⁵ of the largest attention.
     P, R = means(T, q, D, query, 200 if gain.C is None else float(gain.C))
     reached = P * P / (q * R)
     assert float(gain.lower) - rounding <= reached <= float(gain.upper) + rounding
@@ -43,7 +43,7 @@ def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, quer
 
 @pytest.mark.parametrize(("T", "q", "D"), [(6, 2, 5), (9, 2, 3), (5, 1, 3)])
 def test_one_or_two_selected_tokens_win_up_to_ties(T: int, q: int, D: int) -> None:
-    """The gain is E[q/(q+k)], where k other tokens attain the selected logit, which is the largest; by simulation."""
+    """Simulate the gain E[q/(q+k)], where k is the number of other tokens whose logit equals the selected ones'."""
     n = 200_000
     rng = np.random.default_rng(0)
     signs = rng.choice([-1, 1], size=(n, T, D))
@@ -62,7 +62,7 @@ def test_one_or_two_selected_tokens_win_up_to_ties(T: int, q: int, D: int) -> No
     [(False, "58443/40000", "77/16", 0.08929, 0.00045), (True, "3064/25", "53/16", 0.3545, 0.0025)],
 )
 def test_the_papers_sizes(query: bool, alpha: str, C: str, sampled: float, error: float) -> None:
-    # The loss and its standard error, as printed by
+    # The sampled loss and its standard error are printed by
     #   verify simulate wang2024.length_generalisation T=200 q=3 d=5 d_e=170 T_test=4 q_test=1 samples=20000
     #       --seed 1 --device cpu, with attend=tokens (with the query tokens_and_query) and alpha, C from above.
     gain = greatest_gain(200, 3, 170, query)
@@ -70,10 +70,10 @@ def test_the_papers_sizes(query: bool, alpha: str, C: str, sampled: float, error
     assert gain.C == Fraction(C)
     low, high = (float(5 * (1 - end) / 6) for end in (gain.upper, gain.lower))
     assert high - low < 0.01 * low
-    # Another α adds d/2 R (α − P/(qR))² at this C.
+    # At this C, a nonoptimal α adds d/2 R (α − P/(qR))² to the loss.
     added = 5 / 2 * float(gain.squares) * (float(Fraction(alpha)) - float(gain.selected / (3 * gain.squares))) ** 2
     assert added < 1e-6
-    # z = 5: a false alarm in 10⁶.
+    # Five standard errors: the probability of a false alarm is about 10⁻⁶.
     assert low - 5 * error <= sampled <= high + added + 5 * error
 
 
@@ -87,7 +87,7 @@ def test_all_tokens_selected() -> None:
 def test_the_estimate_is_near(sizes: tuple[int, int, int, bool]) -> None:
     gain = greatest_gain(*sizes)
     found, C = estimated_gain(*sizes)
-    # The distances to 1 agree within 10 per cent.
+    # The differences from 1 agree within 10 per cent.
     assert 1 - found == pytest.approx(float(1 - gain.lower), rel=0.1)
     assert pytest.approx(float(gain.C), rel=0.35) == C
 

@@ -1,4 +1,4 @@
-"""Descent on the set: the Hessian's bound and the box, at small sizes over all signs."""
+"""Descent on the invariant set: the bound of the Hessian and the box, at small sizes over all signs."""
 
 import math
 from fractions import Fraction
@@ -36,7 +36,7 @@ def test_no_curvature_in_the_box_is_above_the_bound(sizes):
             cc = (at[0, 1] - 2 * at[0, 0] + at[0, -1]) / H**2 / D
             ac = (at[1, 1] - at[1, -1] - at[-1, 1] + at[-1, -1]) / (4 * H**2) / math.sqrt(d * D)
             largest = np.abs(np.linalg.eigvalsh([[aa, ac], [ac, cc]])).max()
-            # Differences are off by about H² times a fourth derivative, and 1e-15/H² by rounding.
+            # The errors of differences are about H² times a fourth derivative, plus 1e-15/H² from rounding.
             assert largest <= bound + 1e-4
 
 
@@ -59,7 +59,7 @@ def test_the_loss_falls_at_every_step_from_zero(sizes):
 def test_the_step_size_of_the_figures_is_beyond_it():
     result = verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta=1)
     assert result.outcome is Outcome.OUT_OF_SCOPE
-    # 2/(1 + 9·5·(200 + 2/3)/(8·170)).
+    # The largest step size is 2/(1 + 9·5·(200 + 2/3)/(8·170)).
     assert result.values["largest_step_size"] == 2 / (1 + Fraction(45 * 602, 3 * 1360))
     assert all_hold(verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta="1/4"))
 

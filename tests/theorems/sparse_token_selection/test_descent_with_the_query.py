@@ -1,4 +1,4 @@
-"""Descent attending to [Z, z_query]: the claims of its argument about P and R, at small sizes over all signs."""
+"""Descent with attention to [Z, z_query]: the argument's claims about P and R, at small sizes over all signs."""
 
 import itertools
 import math
@@ -40,7 +40,7 @@ def test_curvature_and_share_where_the_loss_is_below_its_start(sizes):
     largest, _ = bounds(*sizes)
     for C in (-8.0, -1.0, 0.0, 0.3, 1.0, 3.0, 12.0):
         (P, P1, P2), (R, R1, R2) = means(T, q, D, C)
-        # L <= L(0) is 0 <= alpha <= 2P/(qR).
+        # L <= L(0) is equivalent to 0 <= alpha <= 2P/(qR).
         for alpha in np.linspace(0, 2 * P / (q * R), 5):
             assert alpha**2 * R <= 4 / q
             mixed = math.sqrt(d / D) * (alpha * R1 - P1 / q)
@@ -75,7 +75,7 @@ def test_gain_at_a_large_scale_is_bounded_with_several_selected(q, bounded):
 def test_the_step_size_of_the_figures_is_beyond_it():
     result = verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta=1)
     assert result.outcome is Outcome.OUT_OF_SCOPE
-    # 170/(12·5·3·16).
+    # The bound of the step size is 170/(12·5·3·16).
     assert result.values["step_size_bound"] == Fraction(170, 2880)
     assert all_hold(verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta="17/288"))
 

@@ -1,4 +1,4 @@
-"""The lower bound against sums over all signs and sampled encodings; its closed forms; refusals."""
+"""The lower bound, compared with sums over all signs and with sampled encodings; its closed forms; refusals."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ SCALES = np.linspace(-4, 12, 65)
 
 
 def shares(T, q, D, r):
-    """Return the proof's lower bounds of E m at the scale r in base 2: by the selected tokens, and by the others."""
+    """Return the proof's two lower bounds of E m at the scale r in base 2: by the selected tokens and by the others."""
     return min(r * r * (q - 2) / D, 1 / 3) / 16, min(1.0, 4.0**-r * (T - q) / q) / 16
 
 
@@ -69,8 +69,8 @@ def test_the_bound_holds_for_every_s(s, attend):
     result = verify.check(THEOREM, **SIZES, s=s, attend=attend)
     assert result.outcome is Outcome.VERIFIED
     bound = float(result.values["loss_bound"])
-    # The bound is at most d/(2q) times the smaller of the proof's two bounds, because it has 1/(1/y + 1/x + 3) for
-    # min(y, x, 1/3).
+    # The bound is at most d/(2q) times the smaller of the proof's two bounds, because it replaces min(y, x, 1/3) by the
+    # smaller number 1/(1/y + 1/x + 3).
     selected, others = shares(40, 3, 100, float(s))
     assert 0 <= bound <= 5 / 6 * min(selected, others)
     assert bound <= float(result.values["loss_floor"].lower)
@@ -78,7 +78,7 @@ def test_the_bound_holds_for_every_s(s, attend):
 
 def test_the_bound_at_the_papers_sizes():
     result = verify.check(THEOREM, T=200, q=3, d=5, d_e=170, s=4)
-    # 16/(32·(170 + 16·(3 + 256·3/197)))·5/3.
+    # The bound is 16/(32·(170 + 16·(3 + 256·3/197)))·5/3.
     assert result.values["loss_bound"] == Fraction(5 * 16, 96) / (170 + 16 * (3 + Fraction(768, 197)))
 
 

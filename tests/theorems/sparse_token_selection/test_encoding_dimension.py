@@ -1,4 +1,4 @@
-"""The dimension at which the least loss falls to a level, against the enclosures of the loss on both sides."""
+"""The least dimension at which the least loss is at most a level, compared with enclosures of the loss."""
 
 from fractions import Fraction
 
@@ -22,17 +22,17 @@ from verify.errors import UndefinedError
 def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bool], d: int, eps: Fraction) -> None:
     T, q, query = sizes
     lower, upper = least_dimension(T, q, d, eps, query)
-    # The ends must be at most 3 per cent and three dimensions apart.
+    # The interval's ends must differ by at most 3 per cent plus three.
     assert lower <= upper <= 1.03 * lower + 3
     assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
-    # One dimension less changes the loss by more than the enclosure's width.
+    # One dimension fewer changes the loss by more than the enclosure's width.
     below = greatest_gain(T, q, lower - 1, query, Fraction(1, 500))
     assert Fraction(d, 2 * q) * (1 - below.upper) > eps
 
 
 @pytest.mark.parametrize("eps", [Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
 def test_two_selected_tokens_in_closed_form(eps: Fraction) -> None:
-    """The loss is d/4 E[k/(2+k)], with k binomial given the number of coordinates with u ≠ 0; summed in full."""
+    """Compute the loss d/4 E[k/(2+k)] by a full sum; given the number of coordinates with u ≠ 0, k is binomial."""
     from math import comb
 
     T, d = 12, 3
@@ -52,7 +52,7 @@ def test_two_selected_tokens_in_closed_form(eps: Fraction) -> None:
 
 
 def test_no_dimension_is_needed_for_the_loss_of_the_mean_of_all() -> None:
-    # At C = 0 all tokens have the same attention: G(0) = q/T, attending to the query's token too.
+    # At C = 0 all tokens have the same attention, so G(0) = q/T, also with attention to the query's token.
     for query in (False, True):
         assert least_dimension(20, 3, 2, Fraction(2, 6) * Fraction(17, 20), query) == (1, 1)
     assert least_dimension(7, 7, 2, Fraction(1, 10**9), False) == (1, 1)
@@ -66,7 +66,7 @@ def test_more_dimensions_than_are_computed_with_are_refused() -> None:
 @pytest.mark.parametrize("T", [3, 4, 5])
 @pytest.mark.parametrize("D", [1, 2, 3])
 def test_a_loss_that_is_reached_exactly(T: int, D: int) -> None:
-    """The share E[k/(2+k)], with k binomial given the number of coordinates with u ≠ 0, is a rational number."""
+    """Compute the rational number E[k/(2+k)]; given the number of coordinates with u ≠ 0, k is binomial."""
     from math import comb
 
     floor = Fraction(0)
@@ -93,7 +93,7 @@ def test_the_work_is_bounded_whatever_the_clock_says(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In few dimensions the bounds are wide: claims that cannot be shown take no more work than others."""
+    """Count the work in few dimensions, where the bounds are wide and some claims cannot be shown."""
     calls, moments = [], SignAttention.exponential_moments
     monkeypatch.setattr(SignAttention, "exponential_moments", lambda *arguments: calls.append(1) or moments(*arguments))
     T, q, query = sizes

@@ -1,4 +1,4 @@
-"""Trials of layers at two lengths: the loss by counts against all sequences, wrong bounds, sizes, the two groups."""
+"""Trials of layers at two lengths: the loss by counts and over all sequences, wrong bounds, sizes, and two groups."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ THEOREM = load_theorem("wang2024.fresh_and_fixed_encodings")
 
 
 def by_sequences(T, q, A, encodings, chance, M, query):
-    """Return the loss over all sequences of the two encodings, the first q tokens selected."""
+    """Return the mean loss over all sequences of the two encodings; the first q tokens are selected."""
     mean = 0.0
     for row in product((0, 1), repeat=T):
         e = encodings[list(row)]
@@ -66,7 +66,7 @@ def test_the_factor_is_reported():
     assert verify.check(THEOREM, T=6, T_test=8, q=2, d=1).values["factor"] == sp.Rational(7, 2)
     shorter = verify.check(THEOREM, T=6, T_test=4, q=2, d=3)
     assert (shorter.outcome, shorter.values["factor"]) == (Outcome.VERIFIED, 3)
-    # The losses are 3/2 · (5/7 · 3/2 + 2/7 · 1/2) = 51/28 and 6/4 + 3/16 = 27/16.
+    # The two losses are 3/2 · (5/7 · 3/2 + 2/7 · 1/2) = 51/28 and 6/4 + 3/16 = 27/16.
     assert shorter.values["loss_at_one_more_token"] == sp.Rational(51, 28)
     assert verify.check(THEOREM, T=3, T_test=4, q=1, d=2).values["loss_at_one_more_token"] == sp.Rational(27, 16)
 
@@ -78,14 +78,14 @@ def test_sizes_that_do_not_fit_are_refused(wrong):
 
 
 def lost(selected, others, own, alpha):
-    """Return 2qL/d of one sequence, from the weights of the attention."""
+    """Return 2qL/d of one sequence, from the attention's weights."""
     q = len(selected)
     w = np.concatenate([selected, others])
     return q * ((alpha * w / (w.sum() + own) - (np.arange(len(w)) < q) / q) ** 2).sum()
 
 
 def test_a_sequence_loses_no_more_than_its_two_groups_and_two_sevenths():
-    # The main inequality of `length_generalization`, for any weights, any weight of the query and any alpha.
+    # The main inequality of `length_generalization`, for random weights, weights of the query and alpha.
     random = np.random.default_rng(0)
     for _ in range(10_000):
         q, n = int(random.integers(1, 4)), int(10 ** random.uniform(0, 2.5))
@@ -101,7 +101,7 @@ def test_a_sequence_loses_no_more_than_its_two_groups_and_two_sevenths():
 
 
 def test_two_sevenths_are_lost_where_the_shares_halve():
-    # 10^6 others share 100 times the weight of the selected token; alpha is 6/7 of the value that makes up for this.
+    # The other 10^6 tokens have 100 times the weight of the selected token; alpha compensates only 6/7 of this.
     others, alpha = np.full(10**6, 1e-4), 6 / 7 * 101
     one, all_of_them = np.ones(1), np.concatenate([others, others])
     beyond = lost(one, all_of_them, 0, alpha) - 2 * lost(one, others, 0, alpha)

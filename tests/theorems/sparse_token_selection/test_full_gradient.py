@@ -1,4 +1,4 @@
-"""The full gradient on the set of Lemma 2 and near it, against autograd from the definitions; its zero blocks."""
+"""The full gradient on and near Lemma 2's set, compared with autograd from the definitions; its zero blocks."""
 
 import itertools
 from fractions import Fraction
@@ -36,7 +36,7 @@ SIZES = [(3, 2, 1, 2), (2, 1, 2, 2), (3, 1, 2, 1)]
 
 
 def by_autograd(model, alpha, C):
-    """Return loss, dL/dW and dL/dV over all encodings, subsets and points ±√(T d) u_k for X, with unit vectors u_k."""
+    """Return the loss, dL/dW and dL/dV over all encodings and subsets, and X = ±√(T d) u_k with unit vectors u_k."""
     T, q, d, D = model[:4]
     kappa = D if model.law != AXES else 1
     drawn = torch.tensor(encodings(model)).double() / kappa**0.5
@@ -55,7 +55,7 @@ def by_autograd(model, alpha, C):
 
 
 def summed(model, alpha, C):
-    """Return loss, dL/dW and dL/dV by the sums over all samples."""
+    """Return the loss, dL/dW and dL/dV by the sums over all samples."""
     of, alpha, one, d, D = means(model), Fraction(alpha), Fraction(1), model.d, model.d_e
     kappa = D if model.law != AXES else 1
     parts = [
@@ -65,7 +65,7 @@ def summed(model, alpha, C):
     ]
     with flint.ctx.workprec(128):
         loss, W, V = ([float(x) for x in worth(combined(part), Fraction(C) / kappa)] for part in parts)
-    # Entries that are exactly 0 are missing from the sums.
+    # The sums omit entries that are exactly 0.
     W, V = np.array(W or np.zeros((d + D) ** 2)).reshape(d + D, d + D), np.array(V).reshape(d, d + D)
     W[d:] /= kappa**0.5
     W[:, d:] /= kappa**0.5
@@ -80,7 +80,7 @@ def summed(model, alpha, C):
 def test_the_gradient_is_autograds(sizes, law, place, query):
     model = Model(*sizes, law, place, query)
     for found, right in zip(summed(model, 1.25, -0.5), by_autograd(model, 1.25, -0.5), strict=True):
-        # Means of at most 1152 samples of size 10, each a few dozen roundings of 10⁻¹⁶.
+        # Means of at most 1152 samples of size 10, each with a few dozen rounding errors of 10⁻¹⁶.
         np.testing.assert_allclose(found, right.numpy(), rtol=0, atol=1e-12)
     for found, right in zip(summed(model, 1.25, 0.0), by_autograd(model, 1.25, 0.0), strict=True):
         np.testing.assert_allclose(found, right.numpy(), rtol=0, atol=1e-12)

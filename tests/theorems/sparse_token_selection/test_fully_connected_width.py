@@ -1,4 +1,4 @@
-"""The smallest loss against exact enumeration of subsets, eigenvalues by hand, and the command line."""
+"""The smallest loss, compared with an exact enumeration of subsets and eigenvalues by hand; the command line."""
 
 import json
 import math
@@ -18,16 +18,16 @@ SIZES = [(T, q, d) for T in range(2, 6) for q in range(1, T + 1) for d in (1, 2)
 
 
 def second_moment(T, q):
-    """Return E 1_y 1_yᵀ/q² over all q-subsets, exactly."""
+    """Return the exact mean of 1_y 1_yᵀ/q² over all q-subsets y."""
     subsets = list(combinations(range(T), q))
     share = Fraction(1, len(subsets) * q * q)
     return [[share * sum(i in y and j in y for y in subsets) for j in range(T)] for i in range(T)]
 
 
 def losses_by_hand(T, q, d):
-    """Return half the sum of the Td − m smallest eigenvalues for m = 0 … Td; check the eigenvalues by eigenvectors."""
+    """Return half the sum of the Td − m smallest eigenvalues for m = 0 … Td, after checking the eigenvectors."""
     moment = second_moment(T, q)
-    # The eigenvectors 1 and e_1 − e_j, T vectors that span the whole space, exactly.
+    # The T eigenvectors 1 and e_1 − e_j span the whole space.
     first, rest = Fraction(1, T), Fraction(T - q, q * T * (T - 1))
     assert [sum(row) for row in moment] == [first] * T
     for j in range(1, T):
@@ -38,7 +38,7 @@ def losses_by_hand(T, q, d):
 
 
 WITHOUT_TRIALS = replace(fcn_width, evaluations={})
-"""The theorem without the evaluation of its claims in words, which values do not need."""
+"""The theorem without the trials of its claims in words, which are not needed for its values."""
 
 
 def values(**instance):
@@ -60,13 +60,14 @@ def test_the_width_is_that_of_a_plain_search(T, q, d, eps):
 
 
 def test_by_hand_at_the_papers_sizes():
-    # T = 200, q = 3, d = 5: (1000 − 500)·197/(2·3·200·199), and 1000 − m <= 2·3·200·199/(10·197) = 121.2….
+    # For T = 200, q = 3, d = 5 the loss is (1000 − 500)·197/(2·3·200·199), and the width follows from
+    # 1000 − m <= 2·3·200·199/(10·197) = 121.2….
     found = values(T=200, q=3, d=5, m=500, eps="1/10")
     assert found == {"loss_lower_bound": Fraction(500 * 197, 6 * 200 * 199), "width_lower_bound": 1000 - 121}
-    # Without measurements the loss is half the target's variance d/q; with all of them it is 0.
+    # Without measurements the loss is half the target's variance d/q. With Td measurements it is 0.
     assert values(T=200, q=3, d=5, m=0)["loss_lower_bound"] == Fraction(5, 6)
     assert values(T=200, q=3, d=5, m=1000)["loss_lower_bound"] == 0
-    # One measurement is one component of the sum of all tokens, which removes the variance 1/T.
+    # The best single measurement is one component of the sum of all tokens, which removes the variance 1/T.
     assert values(T=200, q=3, d=5, m=1)["loss_lower_bound"] == Fraction(5, 6) - Fraction(1, 400)
 
 
@@ -74,7 +75,7 @@ def test_by_hand_at_the_papers_sizes():
 def test_a_share_of_the_trivial_loss_takes_a_share_of_all_units(T):
     q, d = 3, 5
     width = values(T=T, q=q, d=d, m=0, eps=Fraction(d, 4 * q))["width_lower_bound"]
-    # Half of d/(2q): Td (1 − (T−1)/(2(T−q))), rounded up.
+    # For half of the loss d/(2q) the width is Td (1 − (T−1)/(2(T−q))), rounded up.
     assert width == math.ceil(T * d * (1 - Fraction(T - 1, 2 * (T - q))))
 
 
@@ -93,10 +94,10 @@ def test_with_one_token_selected_all_measurements_are_alike():
 
 @pytest.mark.parametrize("sizes", [{"T": 10**6, "q": 3, "d": 5}, {"T": 10**15, "q": 10**7, "d": 10**3}])
 def test_large_sizes_cost_no_more(sizes):
-    # A check evaluates one expression some 70 times; an evaluation for each token would not end.
+    # A check evaluates one expression about 70 times. One evaluation per token would take too long.
     result = verify.check(fcn_width, **sizes, m=10**6, eps="1/1000000")
     assert {(clause.outcome, clause.evidence) for clause in evaluated(result)} == {(Outcome.VERIFIED, Evidence.PROVED)}
-    # The trials of the claims in words would have to measure m numbers: at these sizes they decide nothing, and say so.
+    # Trials of the claims in words would need m measurements. At these sizes they report that they decide nothing.
     said = {clause.label: clause.outcome for clause in result.clauses if clause.label in ("smallest", "nets")}
     assert said == dict.fromkeys(("smallest", "nets"), Outcome.INCONCLUSIVE)
 

@@ -1,4 +1,4 @@
-"""The primitives of attention by sign encodings: their values, their approximations in a search, and their refusals."""
+"""The primitives for attention with sign encodings: values, approximations in a search, and refusals."""
 
 from fractions import Fraction
 
@@ -42,7 +42,7 @@ def test_the_means_contain_the_sum_over_all_signs(T: int, q: int, D: int, C: Fra
     exact = means(T, q, D, bool(query), float(C))
     for primitive, mean in zip((selected_attention, squared_attention), exact, strict=True):
         found = primitive.evaluate(*map(Fraction, (T, q, D, C, query)))
-        # Sums of at most 2^12 terms in float64.
+        # The sums have at most 2^12 terms in float64.
         assert float(found.lower) - 1e-12 <= mean <= float(found.upper) + 1e-12
         assert found.upper - found.lower <= mean / 20
 
@@ -58,7 +58,7 @@ def test_a_search_sees_approximations() -> None:
         assert primitive.scan(60.0, 4.0, 300.0, 3.0, 0.0) == pytest.approx(float(value.midpoint), rel=1e-3)
     dimension = least_encoding_dimension.evaluate(*map(Fraction, (60, 4, 5, Fraction(1, 20), 0)))
     assert least_encoding_dimension.scan(60.0, 4.0, 5.0, 0.05, 0.0) == pytest.approx(float(dimension.upper), rel=0.1)
-    # No dimension is needed for a loss that the mean of all tokens has.
+    # The mean of all tokens already has this loss, so no dimension is needed.
     assert least_encoding_dimension.scan(60.0, 4.0, 5.0, 0.6, 0.0) == 1
 
 

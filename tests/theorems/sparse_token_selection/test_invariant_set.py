@@ -1,6 +1,6 @@
-"""Lemma 2's invariant set: the mean over signed permutations by enumeration, the slope by differences of the loss.
+"""Lemma 2's invariant set: the mean over signed permutations by enumeration, and the slope by differences of the loss.
 
-Its claims are checked at small sizes, at large ones and for other laws of the encodings.
+The lemma's claims are checked at small and large sizes, and for other laws of the encodings.
 """
 
 from itertools import permutations, product
@@ -38,7 +38,7 @@ def test_only_a_square_matrix_has_one():
 
 
 def test_the_slope_in_the_logit_scale_is_the_one_of_the_loss():
-    """The slope (1/d_e) dL/dC, by central differences of P and R, which are means over all signs."""
+    """Compute the slope (1/d_e) dL/dC by central differences of P and R, which are means over all signs."""
     T, q, d, D, a, C, h = 4, 3, 2, 3, 1.3, 0.8, 1e-4
     (low_P, low_R), (high_P, high_R), (at_P, at_R) = (means(T, q, D, False, c) for c in (C - h, C + h, C))
 

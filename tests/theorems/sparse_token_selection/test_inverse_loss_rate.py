@@ -1,4 +1,4 @@
-"""The rate against the recursion itself, in many digits, at a point far along a run."""
+"""The rate, compared with the recursion in many digits at a point far along a run."""
 
 import math
 
@@ -21,7 +21,8 @@ def test_increments_far_along_a_run(length, subset, size, rate):
         mpmath.mpf(x.numerator) / x.denominator for x in (theory["inverse_loss_slope"], theory["correction"])
     )
     with mpmath.workdps(50):
-        # A run has the odds r = 1e-4 after some 1e8 steps; from there the lag settles like (1 − η/q)^t, to e^{−60}.
+        # A run has the odds r = 1e-4 after about 1e8 steps. The start here has a wrong lag, whose error decays like
+        # (1 − η/q)^t to e^{−60}.
         odds = mpmath.mpf(10) ** -4
         at = (mpmath.mpf(1), mpmath.log((length - subset) / (subset * odds)))
         for _ in range(int(60 * subset / sp.Rational(rate))):
@@ -29,7 +30,7 @@ def test_increments_far_along_a_run(length, subset, size, rate):
         following = step(*at)[0]
         odds = (length - subset) / subset * mpmath.exp(-at[1])
         excess = (1 / following - 1 / now) / slope - 1  # pyright: ignore[reportPossiblyUnboundVariable]
-        # The next term is of order r³ = 1e-12, against κr² of 1e-9 to 1e-8.
+        # The next term is of order r³ = 1e-12, whereas κr² is 1e-9 to 1e-8.
         assert abs(excess + kappa * odds**2) < 100 * odds**3
         assert abs(excess) > odds**2 / 20
 
@@ -44,7 +45,7 @@ def test_along_runs_from_zero_the_gap_is_of_the_third_order_and_the_lag_settles(
             odds = (length - subset) / subset * math.exp(-at[1])
             weight = math.exp(-at[1])
             best = (1 + odds) / (1 + odds * weight)
-            # b = |e|/w³ stays bounded; h is defined by α = 1 + r − h r².
+            # b = |e|/w³ stays bounded, where e is the lag. The number h is defined by α = 1 + r − h r².
             seen.append((abs(at[0] - best) / weight**3, abs((1 + odds - at[0]) / odds**2 - subset / (length - subset))))
         at = tuple(map(float, step(*at)))
     gaps, lags = zip(*seen, strict=True)
@@ -56,7 +57,7 @@ def test_the_loss_is_the_sum_of_its_two_terms():
     spread = {c.label: c for c in inverse_loss_rate.statement.steps}["loss"]
     values = {"T": 9, "q": 2, "d": 3, "w": 0.3, "e": -0.4}
     right = float(spread.right.subs({s: values[s.name] for s in spread.right.free_symbols}))
-    # d/2 Σ_i (α p_i − 1_y/q)² from the shares.
+    # The loss d/2 Σ_i (α p_i − 1_y/q)², from the shares p_i.
     share = 1 / (2 + 7 * 0.3)
     mass = 2 * share + 7 * share * 0.3**2
     value = (2 * share + 7 * share * 0.3) / mass - 0.4

@@ -1,4 +1,4 @@
-"""Length generalisation at instances: the loss at another length against sums over all signs, defaults, bad input."""
+"""Length generalisation at instances: the loss at another length by sums over all signs, defaults, and bad input."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ def test_the_loss_of_a_layer_that_is_given(T_test, q_test, attend):
     P, R = means(T_test, q_test, D, attend == "tokens_and_query", float(C))
     exact = d / 2 * (float(alpha) ** 2 * R - 2 * float(alpha) * P / q_test + 1 / q_test)
     found = result.values["loss_at_test_length"]
-    # Sums of at most 2^15 terms in float64.
+    # The sums have at most 2^15 terms in float64.
     assert float(found.lower) - 1e-12 <= exact <= float(found.upper) + 1e-12
     share = result.values["share_of_answering_nothing"]
     assert float(share.midpoint) == pytest.approx(float(found.midpoint) * 2 * q_test / d)
@@ -55,7 +55,7 @@ def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
         ({"q": 41}, "q = 41.*must satisfy q <= T"),
         ({"d_e": 0}, "d_e = 0.*integer >= 1"),
         ({"attend": "query"}, "attend = query.*one of"),
-        # With two selected tokens, attending to Z, the least loss is not attained.
+        # With two selected tokens and attention to Z, the least loss is not attained.
         ({"q": 2, "q_test": 2}, "C.*no default here: the least loss is not attained"),
     ],
 )
@@ -65,7 +65,7 @@ def test_bad_input_is_refused(wrong, message):
 
 
 def test_the_shares_at_a_long_sequence():
-    """The loss of the floor's minimiser at twice and four times as many others is compared with 2L + d/(7q).
+    """Compare the loss of the floor's minimiser with 2L + d/(7q), at two and four times as many other tokens.
 
     All numbers are in units of d/(2q).
     """

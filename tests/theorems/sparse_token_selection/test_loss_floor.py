@@ -1,4 +1,4 @@
-"""Theorem 2 at instances: its values against sums over all signs, null values, and refusals."""
+"""Theorem 2 at instances: its values compared with sums over all signs, null values, and refusals."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ def logarithm(T, q, share, query):
 
 
 def formula(T, q, share, query):
-    """Return the number of dimensions by the formula in the theorem's docstring."""
+    """Return the number of dimensions from the formula in the theorem's docstring."""
     if query:
         least = (q - 1) * (2 * q - 3) / share + q * (3 * q + 1) / 8
     else:
@@ -33,7 +33,7 @@ def formula(T, q, share, query):
 
 
 def bound(T, q, D, C, query):
-    """Return a bound of qα²R − 2αP + 1 at the α of the theorem's argument, from one coordinate's exact means."""
+    """Return a bound of qα²R − 2αP + 1 at the α of the theorem's argument, from exact means over one coordinate."""
     mean, pick = dict.fromkeys(("own", "own_squared", "other_squared", "both"), mpmath.mpf(0)), math.comb
     less = (lambda s: s * s) if query else (lambda s: mpmath.mpf(s * s) / q)
     for k in range(q + 1):
@@ -50,9 +50,9 @@ def bound(T, q, D, C, query):
         mean[name] ** D for name in ("own", "own_squared", "other_squared", "both")
     )
     if not query:
-        # At α = 1, p_i ≤ e^{C(v_i − |u|²/q)}/q.
+        # Here α = 1 and p_i ≤ e^{C(v_i − |u|²/q)}/q.
         return own_squared - 1 + mpmath.mpf(T * (T - q)) / q**2 * other_squared
-    # At α = 1/(q E w_1), p_i = w_i/X, 1/X ≥ 2 − X.
+    # Here α = 1/(q E w_1), p_i = w_i/X, and 1/X ≥ 2 − X.
     excess = 2 * (q * own_squared + (T - q) * both) / own
     return own_squared / own**2 - 1 + mpmath.mpf(T - q) / q * other_squared / own**2 + excess
 
@@ -88,11 +88,11 @@ def test_the_floor_is_the_least_loss_over_a_grid(attend):
     floor = values["loss_floor"]
     pairs = [means(T, q, D, attend == "tokens_and_query", C) for C in np.linspace(0, 12, 49)]
     least = min(d / (2 * q) * (1 - P * P / (q * R)) for P, R in pairs)
-    # Sums of 2^15 terms in float64.
+    # The sums have 2^15 terms in float64.
     assert float(floor.lower) <= least + 1e-12
     P, R = means(T, q, D, attend == "tokens_and_query", float(values["C"]))
     reached = d / 2 * (float(values["alpha"]) ** 2 * R - 2 * float(values["alpha"]) * P / q + 1 / q)
-    # α is given to seven digits, and the loss is quadratic in it.
+    # α is given to seven digits, and the loss is quadratic in α.
     assert float(floor.lower) - 1e-9 <= reached <= float(floor.upper) + 1e-9
 
 
@@ -115,7 +115,7 @@ def test_two_selected_tokens_reach_no_floor():
     assert result.outcome is Outcome.OUT_OF_SCOPE and all(c.holds for c in result.clauses)
     assert result.values["attained"] is False
     assert result.values["alpha"] is None and result.values["C"] is None
-    # d/4 E[k/(2+k)] is about d (T−2)/12 (3/4)^d_e, and no more.
+    # d/4 E[k/(2+k)] is at most d (T−2)/12 (3/4)^d_e, and nearly equal to it.
     assert 0 < result.values["loss_floor"].lower <= Fraction(18, 12) * Fraction(3, 4) ** 15
     assert isinstance(result.values["d_e_required"], int | Fraction)
 
@@ -152,9 +152,9 @@ def test_bad_input_is_refused(wrong, message):
 
 def test_a_step_size_is_held_against_the_largest():
     values = verify.check(THEOREM, **SIZES, eta="1/4").values
-    # 2/(1 + 9·5·(200 + 2/3)/(8·170)) − 1/4.
+    # The margin is 2/(1 + 9·5·(200 + 2/3)/(8·170)) − 1/4.
     assert values["step_size_margin"] == 2 / (1 + Fraction(45 * 602, 3 * 1360)) - Fraction(1, 4)
-    # If no step size is given, it is that of the figures; attending to the query's token, no bound is known.
+    # The default step size is that of the figures. With attention to the query's token, no bound is known.
     assert verify.check(THEOREM, **SIZES).instance["eta"] == 1
     assert verify.check(THEOREM, **SIZES, attend="tokens_and_query").values["step_size_margin"] is None
     with pytest.raises(InputError, match="eta"):

@@ -1,4 +1,4 @@
-"""Theorem 1 against independent iterations, and the parts of its invariant box."""
+"""Theorem 1, compared with independent iterations, and the parts of its invariant box."""
 
 import math
 import time
@@ -16,7 +16,7 @@ from verify.provers.descent_lemma import certify_descent
 
 
 def textbook_steps(T, q, d, eta, eps, digits=50):
-    """Return the first step with L ≤ ε and the loss there, by the gradient as written, in many decimal digits."""
+    """Return the first step with L ≤ ε and the loss at this step, computed in many digits from the stated gradient."""
     with mpmath.workdps(digits):
         eta, eps = mpmath.mpf(eta.numerator) / eta.denominator, mpmath.mpf(eps.numerator) / eps.denominator
         alpha, C, step = mpmath.mpf(0), mpmath.mpf(0), 0
@@ -51,14 +51,14 @@ def agree(instance):
     found = result.values["steps_to_epsilon"]
     assert (found.lower, found.upper) == (step, step)
     margin = result.clauses[0].margin
-    # The enclosure contains the 50-digit value, up to the error of that value.
+    # The enclosure contains the 50-digit value, up to the error of this value.
     exact = instance["eps"] - Fraction(mpmath.nstr(loss, 48))
     assert margin.lower - Fraction(1, 10**40) <= exact <= margin.upper + Fraction(1, 10**40)
-    # The precision is raised until the comparison is decided, so the width is at most the margin.
+    # The precision is raised until the comparison is decided, so the enclosure's width is at most the margin.
     assert 0 <= margin.upper - margin.lower <= margin.upper
 
 
-# The example has a small margin: its run is re-checked without checkpoints, because these are wider than the margin.
+# The example's margin is smaller than the width of checkpoints, so its run is re-checked without checkpoints.
 @settings(max_examples=8)
 @example({"T": 46, "q": 2, "d": 1, "eta": Fraction(1, 2), "eps": Fraction(23, 13200)})
 @given(quick_instances())
@@ -85,17 +85,17 @@ def test_stays_is_certified_throughout_the_scope(q, data):
 
 @pytest.mark.parametrize(("T", "q"), [(9, 2), (50, 3), (1000, 7)])
 def test_the_box_contains_every_resting_alpha(T, q):
-    """1/S over a fine grid of w stays below (1 + √(T/q))/2, which the box's √(T/q) exceeds."""
+    """Check on a fine grid of w that 1/S is at most (1 + √(T/q))/2, which is at most the box's √(T/q)."""
     largest = max((q + (T - q) * w) / (q + (T - q) * w * w) for w in (k / 100_000 for k in range(100_001)))
     bound = (1 + math.sqrt(T / q)) / 2
-    # The grid meets the maximum up to its curvature times the squared spacing.
+    # The grid's maximum is below the true one by at most the curvature times the squared spacing.
     assert bound * (1 - 1e-4) < largest <= bound * (1 + 1e-12)
     assert bound < math.sqrt(T / q)
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Install a clock of which each look takes 10 ms; a run that is followed looks at it after each 1024 steps."""
+    """Install a clock that advances by 10 ms at each reading; following a run reads the clock every 1024 steps."""
     Clock(tick=0.01).install(monkeypatch)
 
 

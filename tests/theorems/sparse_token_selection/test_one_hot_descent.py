@@ -1,4 +1,4 @@
-"""Theorem 1 for all sizes: the box, the Hessian's bound, the domination and the fall on grids, the steps on runs."""
+"""Theorem 1 for all sizes: the box, the Hessian's bound, gradient domination and the decrease, on grids and runs."""
 
 import math
 from dataclasses import replace
@@ -23,7 +23,7 @@ SMALL = [(2, 1, 1), (2, 1, 30), (2, 2, 3), (3, 1, 2), (3, 2, 100), (4, 3, 1), (5
 
 
 def softmax_loss(length, subset, a, c):
-    """Return 2qL/d from the shares p_i, with L = d/2 Σ_i (α p_i − 1_y/q)², which is the same for every y."""
+    """Return 2qL/d from the shares p_i, where L = d/2 Σ_i (α p_i − 1_y/q)² is the same for every y."""
     logits = np.where(np.arange(length) < subset, c, 0.0)
     shares = np.exp(logits - logits.max())
     shares /= shares.sum()
@@ -55,7 +55,7 @@ def test_no_curvature_in_the_box_is_above_the_bound_and_slopes_dominate_the_loss
     for a in np.linspace(0, math.sqrt(length / subset), 60):
         for c in np.concatenate([np.linspace(0, 3, 60), np.linspace(3, 16, 40)]):
             level, by_alpha, by_C, aa, ac, cc = (float(x) for x in derivatives(*sizes, a, c))
-            # Steps η/d and η/(T−1), and L = d/(2q) ℓ; η is left out of both.
+            # The step sizes are η/d and η/(T−1), and L = d/(2q) ℓ; the factor η is left out.
             scales = np.sqrt([1 / dimension, 1 / (length - 1)]) * math.sqrt(dimension / (2 * subset))
             hessian = np.array([[aa, ac], [ac, cc]]) * np.outer(scales, scales)
             assert np.linalg.eigvalsh(hessian).max() <= bound * (1 + 1e-12)
@@ -69,7 +69,7 @@ def test_no_curvature_in_the_box_is_above_the_bound_and_slopes_dominate_the_loss
 
 
 def run(length, subset, dimension, step_size, steps):
-    """Yield α, C and ℓ at the steps of the recursion; ℓ is a sum of terms that are at most ℓ."""
+    """Yield α, C and ℓ at the recursion's steps; ℓ is a sum of nonnegative terms, which avoids cancellation."""
     a = c = 0.0
     for _ in range(steps):
         weight = math.exp(-c)
@@ -120,7 +120,7 @@ def test_the_bound_on_the_steps_is_kept_by_the_certified_number_and_sharp_at_sma
         steps = verify.check(load_theorem("wang2024.theorem1"), **sizes, eps=accuracy).values["steps_to_epsilon"]
         bound = verify.check(THEOREM, **sizes, eps=accuracy).values["steps_at_most"]
         assert steps.upper < bound.lower and bound.upper < factor * steps.lower
-        # Y = 1/(4 eps), A = 9/16, k = 1/160 · (1 − 3/200).
+        # The values are Y = 1/(4 eps), A = 9/16 and k = 1/160 · (1 − 3/200).
         level_inverse, growth = 1 / (4 * float(Fraction(accuracy))), 1 / 160 * (1 - 3 / 200)
         expected = (level_inverse + 3.5 * 25 / 16 * math.log1p(level_inverse) + (30 + 25 * 9 / 16) * 4.5) / growth
         assert math.isclose(float(bound.midpoint), expected, rel_tol=1e-9)
@@ -131,7 +131,7 @@ def test_with_all_tokens_selected_it_is_reached_and_stays(sizes):
     subset, dimension, step_size = sizes
     result = verify.check(THEOREM, T=subset, q=subset, d=dimension, eta=step_size, eps="1/100")
     assert result.outcome is Outcome.VERIFIED
-    # Each share is 1/q: L = d/(2q) (1 − α)², and a step multiplies 1 − α by 1 − η/q.
+    # Each share is 1/q, so L = d/(2q) (1 − α)², and a step multiplies 1 − α by 1 − η/q.
     factor, least = (1 - Fraction(step_size) / subset) ** 2, Fraction(2 * subset, 100 * dimension)
     first = next(step for step in range(100) if factor**step <= least)
     steps = next(clause for clause in result.clauses if clause.label == "reached").values["steps"]
@@ -140,7 +140,7 @@ def test_with_all_tokens_selected_it_is_reached_and_stays(sizes):
 
 @pytest.mark.audit
 def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
-    # At 1/500 the bound would be nearer to the number of steps than the width of the tube's enclosure.
+    # At η = 1/500 the bound would be closer to the number of steps than the width of the tube's enclosure.
     for sizes in (THEOREM.example, {"T": 200, "q": 3, "d": 5, "eta": "1/20", "eps": "1e-9"}):
         result = verify.check(THEOREM, **sizes)
         assert result.outcome is Outcome.VERIFIED
@@ -154,7 +154,7 @@ def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
 
 
 def test_a_last_step_before_the_run_is_down_is_refuted():
-    # The level is reached after some 2.48·10¹³ steps, by the tube.
+    # By the tube, the level is reached after about 2.48·10¹³ steps.
     sizes = {"T": 200, "q": 3, "d": 5, "eta": "1/500", "eps": "1e-9"}
     for within, holds in ((10**13, False), (25 * 10**12, True)):
         claim = replace(REACHED, within=sp.Integer(within), says="")

@@ -1,4 +1,4 @@
-"""Step sizes up to 2q(T − 1)/(T − 1 + 6d): runs from zero, the Hessian's largest eigenvalue, and the scope's end."""
+"""Step sizes up to 2q(T − 1)/(T − 1 + 6d): runs from zero, the Hessian's largest eigenvalue, and the scope's limit."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ from verify.outcomes import ForAll
 
 
 def loss(sizes, a, c):
-    """Return the loss from the softmax's shares; it is complex if a or c is."""
+    """Return the loss from the softmax's shares; the loss is complex if a or c is complex."""
     length, subset, dimension = sizes
     other = 1 / (subset * np.exp(c) + length - subset)
     on, off = a * np.exp(c) * other - 1 / subset, a * other
@@ -41,7 +41,7 @@ def test_just_below_the_limit_the_loss_falls_at_every_step_and_c_stays_positive(
         by_a, by_c = slopes(sizes, a, c)
         a, c = a - eta / dimension * by_a, c - eta / (length - 1) * by_c
         after = loss(sizes, a, c)
-        # Roundings of the differences of numbers near 1.
+        # The tolerance covers rounding errors of differences of numbers near 1.
         assert c >= 0 and after <= before * (1 + 1e-12) + 1e-14 * dimension
         before = after
 

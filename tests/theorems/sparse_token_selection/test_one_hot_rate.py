@@ -1,4 +1,4 @@
-"""The rate of runs from zero, also for q ≥ T/4: 1/(t L_t), and the number of steps to ε."""
+"""The rate of runs from zero, also for q ≥ T/4: the limit of 1/(t L_t), and the number of steps to ε."""
 
 import math
 
@@ -28,8 +28,8 @@ def first_steps(length, subset, dimension, eta, levels):
             step += 1
 
 
-# For N steps to ε, ε N exceeds its limit (T−1)/(4η) relatively by the order of the squared odds at ε, 2(T−q)ε/d, and by
-# the first steps.
+# For N steps to ε, ε N exceeds its limit (T−1)/(4η). The relative excess is of the order of the squared odds at ε,
+# 2(T−q)ε/d, plus the effect of the first steps.
 @pytest.mark.parametrize(
     ("sizes", "eta"), [((9, 2, 3), "1/2"), ((5, 4, 2), "1"), ((4, 1, 1), "4/7"), ((20, 3, 5), "1")]
 )
@@ -48,7 +48,7 @@ def test_theorem_is_formal_and_its_scope_ends_at_the_step_size():
     sizes = {"T": 200, "q": 3, "d": 5}
     assert verify.check(one_hot_rate, **sizes, eta="36/25").for_all_parameters.standing is ForAll.FORMAL
     assert verify.check(one_hot_rate, **sizes, eta="73/50").outcome is Outcome.OUT_OF_SCOPE
-    # If all tokens are selected, the loss falls geometrically.
+    # If all tokens are selected, the loss decreases geometrically.
     assert verify.check(one_hot_rate, T=3, q=3, d=5, eta=1).outcome is Outcome.OUT_OF_SCOPE
 
 

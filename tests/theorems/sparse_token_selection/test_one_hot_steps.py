@@ -1,4 +1,4 @@
-"""The number of steps to ε from both sides: C never falls, the potential rises on runs, and counts obey the bound."""
+"""Bounds of the number of steps to ε: C never decreases, the potential increases on runs, and the bounds hold."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ OTHERS = [sizes for sizes in (*SIZES, *SMALL, (2, 1, 1000), (50, 46, 100), (4, 2
 
 
 def largest(sizes):
-    """Return the largest step size."""
+    """Return the largest admitted step size."""
     _, subset, dimension = sizes
     return 4 * subset**2 / (5 * subset + 2 * dimension)
 
@@ -73,7 +73,7 @@ def test_bounds_on_steps_are_decided_and_a_too_large_one_is_refuted():
     sizes = {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"}
     result = verify.check(one_hot_steps, sizes)
     low, steps, high = (result.values[f"steps_{end}"] for end in ("at_least", "to_epsilon", "at_most"))
-    # Y = 50, A = 9/16, κ = 1/160: (50 − (9/8 + 3/320)·√50 − 9/7)·160.
+    # Y = 50, A = 9/16 and κ = 1/160, so the bound is (50 − (9/8 + 3/320)·√50 − 9/7)·160.
     assert math.isclose(float(low.midpoint), (50 - (9 / 8 + 3 / 320) * math.sqrt(50) - 9 / 7) * 160, rel_tol=1e-12)
     assert low.upper < steps.lower == steps.upper < high.lower and result.values["ratio_for_small_eps"] == sp.Rational(
         200, 197
@@ -86,7 +86,7 @@ def test_bounds_on_steps_are_decided_and_a_too_large_one_is_refuted():
 
 @pytest.mark.parametrize("bounds", [{"not_before": 2 * LEAST_STEPS}, {"within": STEPS / 2}], ids=["least", "most"])
 def test_a_wrong_bound_on_steps_that_no_run_can_follow_is_refuted(bounds):
-    # 1/L grows by about 4η/(T − 1) = 1/40 a step: some 4·10¹⁰ steps, which a tube encloses.
+    # 1/L grows by about 4η/(T − 1) = 1/40 per step, so the run has about 4·10¹⁰ steps, which a tube encloses.
     (claim,) = STATEMENT.claims
     wrong = one_hot_steps.variant(STATEMENT.alone(replace(claim, **{"within": None, "not_before": None} | bounds)))
     refuted = verify.check(wrong, {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1e-9"})

@@ -1,4 +1,4 @@
-"""Lemma 1 against brute force: every entry of the full layer's population gradient, exactly, at tiny sizes."""
+"""Lemma 1, compared at tiny sizes with every entry of the full layer's exact population gradient."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -24,7 +24,7 @@ def full_gradient(length, subset_size, size, moments):
     """Return the full layer's loss and gradient (W, V) at V = (αI, 0), W = diag(0, log(2) I), over subsets and X."""
     X = sp.Matrix(size, length, sp.symbols(f"x:{size * length}"))
     side, t = size + length, sp.Symbol("t")
-    # The identity block differs from I − 11ᵀ/T by a shift that softmax does not see.
+    # The identity block differs from I − 11ᵀ/T by a shift, and softmax is invariant under it.
     W = sp.diag(sp.zeros(size), sp.log(WEIGHT) * sp.eye(length))
     V = (ALPHA * sp.eye(size)).row_join(sp.zeros(size, length))
     subsets = list(combinations(range(length), subset_size))
@@ -59,7 +59,7 @@ def test_the_recursion_is_the_full_layers_gradient(length, subset_size, size):
     loss, gradient_W, gradient_V = full_gradient(*sizes, GAUSSIAN)
     assert loss == at(reduced.loss, *sizes)
     centred = sp.eye(length) - sp.ones(length) / length
-    # With η = 1 a step is minus the gradient.
+    # For η = 1 a step is minus the gradient.
     step_alpha = at(reduced.step_alpha - reduced.alpha, *sizes)
     step_C = at(reduced.step_C - reduced.C, *sizes)
     assert gradient_V == (-step_alpha * sp.eye(size)).row_join(sp.zeros(size, length))
@@ -68,7 +68,7 @@ def test_the_recursion_is_the_full_layers_gradient(length, subset_size, size):
 
 
 def test_the_blocks_that_vanish_do_so_by_odd_moments_only():
-    """With tokens of mean 1/3 the same blocks follow from the definitions with those moments, and are not zero."""
+    """Check that the blocks are not zero for tokens of mean 1/3, and that they are as the definitions say."""
     length, subset_size = 3, 1
     mean = sp.Rational(1, 3)
     bernoulli = {k: mean if k else sp.Integer(1) for k in range(7)}
@@ -82,7 +82,7 @@ def test_the_blocks_that_vanish_do_so_by_odd_moments_only():
 
     assert {gradient_W[0, j] for j in range(1, 4)} == {claimed(reduced.W_TOKEN_ROWS)} != {0}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 0] == claimed(reduced.V_DIAGONAL)
-    # The mean of p_k over subsets: a token has attention 2/4 if it is selected, and 1/4 if not.
+    # The mean of p_k over subsets: a token has attention 2/4 if it is selected, and 1/4 otherwise.
     mean_attention = sp.Rational(1, 3) * sp.Rational(1, 2) + sp.Rational(2, 3) * sp.Rational(1, 4)
     assert {gradient_V[0, j] for j in range(1, 4)} == {claimed(reduced.V_POSITIONAL.subs(reduced.p_k, mean_attention))}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 1] != 0

@@ -1,4 +1,4 @@
-"""P and R over intervals of C, against all signs of small models; refusals; the two computations agree."""
+"""P and R over intervals of C, compared with all signs of small models; refusals; agreement of two computations."""
 
 import itertools
 from fractions import Fraction
@@ -21,7 +21,7 @@ NAMES = [name for name in vars(primitives) if name.startswith("largest_")]
 
 @cache
 def products(T, q, D, query):
-    """Return the logits of all sign configurations, divided by C; the query's comes last if it is attended to."""
+    """Return the logits of all sign configurations, divided by C; an attended query's logit is the last."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D)
     u = signs[:, :q].sum(axis=1)
     v = np.einsum("ntd,nd->nt", signs, u) / D
@@ -30,7 +30,7 @@ def products(T, q, D, query):
 
 @cache
 def derivatives(T, q, D, query, C):
-    """P and R with two derivatives, from the definition of the softmax."""
+    """Return P and R with two derivatives each, from the definition of the softmax."""
     v = products(T, q, D, query)
     p = np.exp(C * v)
     p /= p.sum(axis=1, keepdims=True)
@@ -42,7 +42,7 @@ def derivatives(T, q, D, query, C):
 
 
 def by_the_definition(name, sizes, C):
-    """Return the function of P and R with a name, at C."""
+    """Return the value at C of the function of P and R with the given name."""
     q = sizes[1]
     (P, P1, P2), (R, R1, R2) = derivatives(*sizes, C)
     a = P / (q * R)
@@ -60,7 +60,7 @@ def by_the_definition(name, sizes, C):
 
 
 def both(name, sizes, first, last):
-    """The enclosures of the engine and of the second computation."""
+    """Return the enclosures of the engine and of the second computation."""
     T, q, D, query = sizes
     at = tuple(map(Fraction, (T, q, D, first, last, query)))
     found = getattr(primitives, name).evaluate(*at)
@@ -72,13 +72,13 @@ def both(name, sizes, first, last):
 def test_the_largest_value_is_the_one_over_all_signs(name, sizes):
     grid = np.linspace(0, float(LAST), 61)
     best = max(by_the_definition(name, sizes, C) for C in grid)
-    # Between two points of the grid a value exceeds both by at most about half the largest change between neighbours.
+    # Between two grid points a value exceeds both by at most about half the largest change between neighbours.
     values = [by_the_definition(name, sizes, C) for C in grid]
     between = max(np.abs(np.diff(values)).max() / 2, 1e-9)
     for lower, upper in both(name, sizes, 0, LAST):
         assert float(lower) <= best + between
         assert best <= float(upper) + 1e-12
-        # In so few dimensions not all second derivatives are enclosed tightly, so only this size is tested.
+        # In few dimensions not all second derivatives are enclosed tightly, so only this size is tested.
         if sizes == (4, 2, 2, 1):
             assert upper - lower <= Fraction(1, 10) * abs(upper) + Fraction(1, 1000)
 
@@ -105,8 +105,8 @@ def test_the_gain_beyond(sizes):
 
 
 def test_the_gain_beyond_in_closed_form():
-    # If all tokens are selected, G(0) = 1, and only G <= 1 is known beyond C. With two selected, attending to Z, the
-    # gain beyond C is the limit.
+    # If all tokens are selected, G(0) = 1, and beyond C only G <= 1 is known. With two selected tokens and attention to
+    # Z, the gain beyond C is the limit.
     assert primitives.gain_beyond.evaluate(*map(Fraction, (3, 3, 2, 1, 0))).upper == 1
     found = primitives.gain_beyond.evaluate(*map(Fraction, (4, 2, 2, 1, 0)))
     limit = by_the_definition("largest_gain", (4, 2, 2, 0), 60.0)

@@ -1,4 +1,4 @@
-"""The enclosures of P and R against the sum over all sign configurations, and against sampling from the definitions."""
+"""The enclosures of P and R, compared with the sum over all signs and with sampling from the definitions."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ SIZES = [(4, 2, 3), (5, 3, 2), (3, 3, 3), (4, 1, 3), (5, 2, 2), (6, 4, 2)]
 
 @cache
 def configurations(T: int, q: int, D: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return v (configurations, T) and |u|² (configurations,) for all signs."""
+    """Return v and |u|² for all signs, with the shapes (configurations, T) and (configurations,)."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D) / math.sqrt(D)
     u = signs[:, :q].sum(axis=1)
     return np.einsum("nik,nk->ni", signs, u), (u * u).sum(axis=1)
@@ -36,7 +36,7 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> tuple[float, float]:
 @pytest.mark.parametrize(("T", "q", "D"), SIZES)
 def test_the_enclosures_contain_the_sum_over_all_signs(T: int, q: int, D: int, C: float, query: bool) -> None:
     P, R = means(T, q, D, query, C)
-    # A sum of at most 2^12 terms in float64, each off by some 10⁻¹⁶.
+    # The sum has at most 2^12 terms in float64, with an error of about 10⁻¹⁶ each.
     rounding = 1e-13
     widths = []
     with flint.ctx.workprec(BITS):
@@ -47,7 +47,7 @@ def test_the_enclosures_contain_the_sum_over_all_signs(T: int, q: int, D: int, C
             least, most = map(float, outer(*model.squares(arb(C), effort)))
             assert least - rounding <= R <= most + rounding
             widths.append(most - least + high - low)
-    # The denominator varies most for few dimensions and large C, where 12 moments leave a width of a tenth.
+    # The denominator varies most for few dimensions and large C; with 12 moments the enclosure's width is then a tenth.
     assert widths[-1] < (2e-3 if C <= 1 else 0.1)
     assert widths[-1] <= widths[0] + rounding
 
@@ -80,7 +80,7 @@ def test_the_enclosures_are_tight_at_the_papers_sizes_and_contain_samples() -> N
         model = SignAttention(T, q, D, False)
         found = [outer(*model.selected(arb(C), EFFORTS[2])), outer(*model.squares(arb(C), EFFORTS[2]))]
     for values, (low, high) in zip(samples, found, strict=True):
-        # Two means of 4000 samples at z = 5.5: a false alarm in 10⁷.
+        # Two means of 4000 samples within 5.5 standard errors: the probability of a false alarm is about 10⁻⁷.
         error = 5.5 * values.std(ddof=1) / math.sqrt(n)
         assert low - error <= values.mean() <= high + error
         assert high - low < 2e-4 * high
@@ -93,17 +93,18 @@ def test_the_variance_is_bounded(T: int, q: int, D: int, C: float) -> None:
     p = np.exp(C * v)
     p /= p.sum(axis=1, keepdims=True)
     exact = ((p * v * v).sum(axis=1) - (p * v).sum(axis=1) ** 2).mean()
-    # x² ≤ 2cosh(x) − 2 at x = v_i − m gives e^{−m} up + e^m down − 2, which is least if both terms are equal.
+    # The inequality x² ≤ 2cosh(x) − 2 at x = v_i − m gives e^{−m} up + e^m down − 2, which is least if both terms are
+    # equal.
     up, down = ((p * np.exp(turn * v)).sum(axis=1).mean() for turn in (1, -1))
     bound = 2 * math.sqrt(up * down) - 2
     with flint.ctx.workprec(BITS):
         model = SignAttention(T, q, D, False)
         found = [float(model.variance_above(arb(C), effort).upper()) for effort in EFFORTS]
-    # Sums of at most 2^12 terms in float64, each off by some 10⁻¹⁶.
+    # The sums have at most 2^12 terms in float64, with an error of about 10⁻¹⁶ each.
     rounding = 1e-12
     assert exact <= bound + rounding
     assert bound <= min(found) + rounding
-    # The moments determine up and down only up to a part, which is added; more moments leave a smaller part, and 12
-    # leave a fiftieth at C = 2.
+    # The moments determine up and down only up to a remainder, which is added. More moments leave a smaller remainder;
+    # 12 moments leave a fiftieth at C = 2.
     assert all(more <= fewer + rounding for fewer, more in pairwise(found))
     assert found[-1] <= bound * (1.02 if C > 1 else 1 + 1e-5)

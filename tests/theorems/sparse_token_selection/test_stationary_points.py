@@ -1,4 +1,4 @@
-"""Stationary points: the gradient does not vanish on a grid, and its limits are met numerically."""
+"""Stationary points: the gradient does not vanish on a grid, and its limits are confirmed numerically."""
 
 import pytest
 import sympy as sp
@@ -12,7 +12,7 @@ gradient = sp.lambdify((alpha, C), [sp.diff(loss.subs(SIZES), x) for x in (alpha
 
 def test_no_zero_of_the_gradient_on_a_grid():
     smallest = min(sum(abs(x) for x in gradient(a / 10, c / 5)) for a in range(-50, 51) for c in range(-40, 41))
-    # The slopes' factors satisfy S e_C − P(1−w) e_α = w ≥ e^{−8}: they cannot both be small here.
+    # The slopes' factors satisfy S e_C − P(1−w) e_α = w ≥ e^{−8}, so they cannot both be small.
     assert smallest > 1e-9
 
 
@@ -20,6 +20,6 @@ def test_no_zero_of_the_gradient_on_a_grid():
 def test_the_limits_at_infinity(far, rest):
     with sp.evaluate(True):
         slope_alpha, slope_C = gradient(rest, sp.Float(far, 40))
-    # e^{−40} < 1e-17 times constants below 100.
+    # The tolerance is e^{−40} < 1e-17 times constants below 100.
     assert abs(slope_alpha) < 1e-14 and abs(slope_C) < 1e-14
     assert abs(gradient(rest + 1, far)[0]) > 0.1

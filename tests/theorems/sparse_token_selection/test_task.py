@@ -1,4 +1,4 @@
-"""The definitions of the task and the layer, at sizes small enough to be written out."""
+"""The definitions of the task and the layer, written out at small sizes."""
 
 import pytest
 import sympy as sp
@@ -34,7 +34,7 @@ def test_uniform_attention_gives_the_mean_token_and_position():
 def test_selected_tokens_get_the_weight_of_the_identity_block():
     W = sp.diag(sp.zeros(2), sp.log(4) * sp.eye(3))
     V = sp.eye(2).row_join(sp.zeros(2, 3))
-    # The weights are 4/9, 1/9 and 4/9.
+    # The attention's weights are 4/9, 1/9 and 4/9.
     assert layer(X, one_hot(3), [0, 2], W, V) == (4 * X[:, 0] + X[:, 1] + 4 * X[:, 2]) / 9
 
 

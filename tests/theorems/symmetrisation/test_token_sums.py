@@ -1,4 +1,4 @@
-"""The means against the enumeration of a finite distribution, index by index."""
+"""The means, compared with the enumeration of a finite distribution, index by index."""
 
 from itertools import product
 

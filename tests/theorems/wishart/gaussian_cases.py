@@ -1,4 +1,4 @@
-"""Gaussian means of several kinds, and their values entry by entry, from the moments of one normal number."""
+"""Gaussian means of several kinds, and their values entry by entry, from the moments of one normal variable."""
 
 from dataclasses import replace
 from functools import cache
@@ -18,19 +18,19 @@ S = X * t(X) / n
 
 
 def stated(clause):
-    """Return a clause as the one claim of a statement."""
+    """Return a statement with a clause as its only claim."""
     return Statement(SIZES, (clause,), variables=VARIABLES)
 
 
 def completed(left, shapes, normal, random, traces, **more):
-    """Return the clause whose right side is the engine's result."""
+    """Return a clause with the given left side, and the engine's result as the right side."""
     clause = GaussianMoment("mean", left, sp.Dummy(), shapes, normal, random, traces, **more)
     return replace(clause, right=clause.mean(stated(replace(clause, right=sp.S.Zero))))
 
 
 _square, _columns = {A: (d, d), B: (d, d)}, {x: (d, 1), z: (d, 1), v: (d, 1), w: (d, 1)}
 CASES = {
-    # A matrix that is not symmetric, with its transpose in other places.
+    # An asymmetric matrix, with its transpose in other places.
     "two words": completed(
         f,
         {X: (d, n), A: (d, d)},
@@ -61,7 +61,7 @@ CASES = {
         {f: X * A, g: X * t(X), h: A * X * A * X},
         {A * t(A): a},
     ),
-    # A word that is a product of two numbers, because it contains two columns.
+    # A word with two columns is a product of two numbers.
     "columns": completed(
         f**2 + g * h,
         {X: (d, n), **dict.fromkeys((x, v, w), (d, 1)), A: (d, d), C: (d, d)},
@@ -87,13 +87,13 @@ CASES = {
     ),
 }
 DATA = {A: [[1, -2], [3, 2]], B: [[2, -1], [-1, 3]], v: [[2], [-1]], w: [[1], [3]], C: [[1, 2], [2, 5]]}
-"""Matrices of size up to 2×2; for smaller sizes their leading blocks are used."""
+"""Matrices of size at most 2×2; smaller sizes use their leading blocks."""
 ROOT = sp.Matrix([[1, 0], [2, 1]])
-"""A root of C; its leading block is a root of C's leading block."""
+"""A root of C, whose leading block is a root of C's leading block."""
 
 
 def entry_by_entry(clause, sizes):
-    """Return the mean of the left side at these sizes, with the given letters as `DATA` has them."""
+    """Return the mean of the left side at given sizes, with the values of the given letters in `DATA`."""
     entries, letters = [], {}
     for letter, shape in clause.shapes.items():
         rows, columns = (int(sp.sympify(side).subs(sizes)) for side in shape)
@@ -122,7 +122,7 @@ def entry_by_entry(clause, sizes):
 
 @cache
 def normal(power, beside=None):
-    """Return E s^power or, if `beside` is given, E s^power 1(s beside > 0), by the integral."""
+    """Return E s^power or, if `beside` is given, E s^power 1(s beside > 0), for a standard normal s, by an integral."""
     s = sp.Symbol("s", real=True)
     ends = (-sp.oo, sp.oo) if beside is None else (0, sp.oo) if beside > 0 else (-sp.oo, 0)
     return sp.integrate(s**power * sp.exp(-(s**2) / 2), (s, *ends)) / sp.sqrt(2 * sp.pi)

@@ -1,8 +1,8 @@
-"""Pairings, over which Wick's formula sums; tests of moments enumerate them."""
+"""The pairings in Wick's formula, which tests of moments enumerate."""
 
 
 def pairings(slots):
-    """Yield all ways to pair some slots."""
+    """Yield all perfect matchings of some slots."""
     if not slots:
         yield []
         return
@@ -13,7 +13,7 @@ def pairings(slots):
 
 
 def classes(size, pairs):
-    """Return the number of classes of 0 … size − 1 when the numbers of each pair are identified."""
+    """Return the number of classes of 0 … size − 1 after identifying the two numbers of each pair."""
     label = list(range(size))
     for a, b in pairs:
         label = [label[a] if x == label[b] else x for x in label]

@@ -1,4 +1,4 @@
-"""The engine's Gaussian means against moments of one normal number, entry by entry; the clause's refusals."""
+"""The engine's Gaussian means, compared entry by entry with moments of one normal variable; the clause's refusals."""
 
 from dataclasses import replace
 

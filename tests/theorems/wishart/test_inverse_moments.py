@@ -1,4 +1,4 @@
-"""Moments of words in S⁻¹ against Bartlett's decomposition, Weingarten's matrix, zonal polynomials and samples."""
+"""Moments of words in S⁻¹, by Bartlett's decomposition, Weingarten's matrix, zonal polynomials and samples."""
 
 from fractions import Fraction
 from math import prod
@@ -30,13 +30,14 @@ WORDS = [[[A]], [[A, B]], [[A], [B]], [[A, A.T]], [[A, B, C]], [[A, B], [C]], [[
 
 
 def by_bartlett(product, samples):
-    """Return the mean of product(S⁻¹) at d = 2, for W = L T Tᵀ Lᵀ with chi-squares a² and b² and a standard Gaussian c.
+    """Return the mean of product(S⁻¹) at d = 2, by Bartlett's decomposition W = L T Tᵀ Lᵀ with T = [[a, 0], [c, b]].
 
-    T = [[a, 0], [c, b]] has n and n − 1 degrees of freedom on its diagonal; E a^(−2k) = 1/((n − 2) … (n − 2k)).
+    a² and b² are chi-squares with n and n − 1 degrees of freedom, c is a standard Gaussian, and
+    E a^(−2k) = 1/((n − 2) … (n − 2k)).
     """
     a, b, c = sp.symbols("a b c", positive=True)
     half = sp.Matrix([[a, 0], [-c * b * a, b]]) * L.inv()
-    # In `half` the symbols a and b are the inverses of T's diagonal entries.
+    # In `half` the symbols a and b stand for the inverses of T's diagonal entries.
     found = product((samples * half.T * half).expand())
     entries = found if isinstance(found, sp.MatrixBase) else sp.Matrix([[found]])
 
@@ -61,7 +62,7 @@ def word(V, matrices):
 
 
 def by_zonal_polynomials(k, samples, dimension):
-    """E tr V^k, where E Z_λ(V) = Z_λ(I) ∏ 1/(n − d + i − 2j) over the boxes, i and j from 1."""
+    """Return E tr V^k from E Z_λ(V) = Z_λ(I) ∏ 1/(n − d + i − 2j) over the boxes, with i and j from 1."""
     total = Fraction(0)
     for coefficient, boxes in trace_of_power(k):
         at_identity = prod(dimension + 2 * j - i for i, j in boxes)
@@ -85,7 +86,7 @@ def test_a_matrix_by_bartlett(matrices):
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize(("samples", "dimension"), [(10, 2), (13, 4)])
 def test_a_formula_is_a_row_of_the_inverse_of_weingartens_matrix(order, samples, dimension):
-    # Matsumoto: (−1)^k (−N)^(cycles of two pairings) at N = n − d − 1.
+    # Matsumoto's matrix has the entry (−1)^k (−N)^(number of cycles) for two pairings, with N = n − d − 1.
     slots = list(range(2 * order))
     found = list(pairings(slots))
     free = samples - dimension - 1
@@ -94,10 +95,10 @@ def test_a_formula_is_a_row_of_the_inverse_of_weingartens_matrix(order, samples,
         len(found),
         lambda i, j: (-1) ** order * sp.Integer(-free) ** classes(2 * order, [*found[i], *found[j]]),
     )
-    # The pairing of 2p with 2p + 1: both sides of the same factor.
+    # The pairing of 2p with 2p + 1 joins both sides of each factor.
     straight = found.index([(2 * p, 2 * p + 1) for p in range(order)])
     counts = gram.inv()[straight, :]
-    # All letters are different, so each pairing has its own product of traces.
+    # All letters are different, so each pairing has a different product of traces.
     formula = inverse_word_formula(["ABC"[:order]])
     values = sorted(coefficient.subs({n: samples, d: dimension}) for coefficient in formula.values())
     assert values == sorted(samples**order * count for count in counts)
@@ -112,7 +113,7 @@ def test_by_zonal_polynomials(k):
 
 @pytest.mark.parametrize("parts", [(1,), (2,), (1, 1), (3,), (1, 2), (1, 1, 2)])
 def test_in_one_dimension(parts):
-    # S⁻¹ = n/σ² times the inverse of a chi-square with n degrees of freedom.
+    # S⁻¹ is n/σ² times the inverse of a chi-square with n degrees of freedom.
     order = sum(parts)
     lower = prod(n - 2 * j for j in range(1, order + 1))
     assert sp.simplify(inverse_trace_moment(parts, n, 1) - n**order / lower) == 0
@@ -165,7 +166,7 @@ def test_with_many_samples_it_is_the_inverse_covariance(words):
 
 @pytest.mark.parametrize("words", [[[A]], [[A, B]], [[A], [C]]])
 def test_against_samples(words):
-    # n is above d + 8k − 1, so the fourth moments are finite and the standard error can be trusted.
+    # n exceeds d + 8k − 1, so the fourth moments are finite and the standard error is reliable.
     draws, samples = 100_000, 25
     g = np.random.default_rng(11).standard_normal((draws, 2, samples))
     X = np.array(L, dtype=float) @ g

@@ -1,4 +1,4 @@
-"""Moments of the Marchenko–Pastur law: Narayana's sums, against the limit of Wishart moments and against integrals."""
+"""Moments of the Marchenko–Pastur law: Narayana's sums, compared with limits of Wishart moments and with integrals."""
 
 import math
 from fractions import Fraction
@@ -15,7 +15,8 @@ from verify.rechecker.reading import Effort, Rejected
 
 @pytest.mark.parametrize("order", range(1, 8))
 def test_the_limit_of_the_trace_moments(order):
-    # In the limit only the terms of total degree order + 1 of n^order E tr S^order remain, each as c^(power of d − 1).
+    # Only the terms of total degree order + 1 in n^order E tr S^order remain in the limit. A term with d^k contributes
+    # its coefficient times c^(k − 1).
     leading = {powers: int(c) for powers, c in trace_moment_polynomial([order]).terms() if sum(powers) == order + 1}
     c = Fraction(2, 7)
     assert sum(count * c ** (d - 1) for (_, d), count in leading.items()) == marchenko_pastur(order, c)

@@ -1,4 +1,4 @@
-"""The check of `gaussian_moment`: certificates that are accepted, each changed in one place, and attacked."""
+"""The check of `gaussian_moment`: accepted certificates, certificates with one change, and attacks."""
 
 import json
 
@@ -25,18 +25,18 @@ def right(name, change):
 
 ACCEPTED = {name: (lambda name=name: made(name)) for name in CASES}
 REJECTED = [
-    # A right side that is off by 1/n, lacks a term, or has a wrong size.
+    # Right sides that are off by 1/n, lack a term, or have a wrong size.
     *(right(name, lambda value: value + 1 / n) for name in CASES),
     *(right(name, lambda value: value - value.args[-1]) for name in CASES),
     right("two words", lambda value: value.subs(d, d + 1)),
     right("not square", lambda value: value.subs(n, n + 1)),
-    # The law: a covariance that is forgotten, a letter that is given and not normal, or not independent.
+    # Wrong laws: a missing covariance, a given letter instead of a normal one, or dependence.
     ("covariance", f"{CLAIM}.normal.0.1", None, "is not the right side"),
     ("covariance", f"{CLAIM}.normal.0.1", to_data(X), "size is not the number of rows"),
     ("two normal letters", f"{CLAIM}.normal.1", ..., "is not the right side"),
     ("two normal letters", f"{CLAIM}.normal.1.0", to_data(X), "is named twice"),
     ("two normal letters", f"{CLAIM}.normal.1.0", to_data(A), "is no matrix of the clause"),
-    # Matrices and traces.
+    # Wrong matrices and traces.
     ("covariance", f"{CLAIM}.symmetric", [], "is not the right side"),
     ("two words", f"{CLAIM}.symmetric", [to_data(A)], "named once"),
     ("two words", f"{CLAIM}.symmetric", [to_data(X)], "cannot be given as symmetric"),
@@ -52,7 +52,7 @@ REJECTED = [
     ("two words", f"{CLAIM}.right", to_data(f), "is not introduced"),
     ("two words", f"{CLAIM}.left", to_data(1 / f), "a division by what"),
     ("two words", f"{CLAIM}.left", ["exp", to_data(f)], "no part of a polynomial"),
-    # A derivative in a symbol on which a trace depends, or a value there, would take the trace for a constant.
+    # A derivative in a symbol, or its value, would be wrong if a trace that depends on it were treated as a constant.
     ("two words", f"{CLAIM}.left", to_data(sp.Derivative(f, n)), "no part of a polynomial"),
     ("two words", f"{CLAIM}.left", to_data(sp.Subs(f, n, 2)), "no part of a polynomial"),
     ("two words", f"{CLAIM}.left", to_data(f + n * sp.Derivative(g, d)), "no part of a polynomial"),
@@ -60,7 +60,7 @@ REJECTED = [
     ("two words", f"{CLAIM}.shapes.0.1", ["Rational", "1/2"], "is a positive integer"),
     ("two words", f"{CLAIM}.shapes.1.1", to_data(n), "do not fit"),
     ("two words", f"{CLAIM}.shapes.1", ..., "is no matrix of the clause"),
-    # Steps: a power, a step beside an odd function, two steps of one column, a step's column as the v of another.
+    # Step functions: a power, a step times an odd function, two steps of one column, one step's column as another's v.
     ("a step", f"{CLAIM}.left", to_data(f * step**2 * g), "has a power"),
     ("a step", f"{CLAIM}.random.0.1", to_data(t(x) * v), "an odd function"),
     ("a step", f"{CLAIM}.steps.1.1", to_data(x), "a normal column of its own"),

@@ -1,4 +1,4 @@
-"""The re-checker's Wishart moments, by zonal polynomials, equal the library's, computed by integration by parts."""
+"""The re-checker's Wishart moments, by zonal polynomials, equal the library's, by integration by parts."""
 
 from fractions import Fraction
 

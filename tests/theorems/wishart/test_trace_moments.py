@@ -1,4 +1,4 @@
-"""Moments of traces against pairings, the definition, zonal polynomials, another recursion, limits and samples."""
+"""Moments of traces, compared with pairings, the definition, zonal polynomials, a recursion, limits and samples."""
 
 from collections import Counter
 from fractions import Fraction
@@ -33,7 +33,7 @@ LONG = [(26,), (13, 13), (1,) * 26, (5, 5, 5, 5, 6), (2,) * 13]
 
 
 def by_pairings(parts, samples, dimension):
-    """E ∏ tr W^k: factors X_{a_p i_p} X_{a_{p+1} i_p} for p around each trace, paired in all ways."""
+    """Return E ∏ tr W^k by all pairings of the factors X_{a_p i_p} X_{a_{p+1} i_p}, with p around each trace."""
     row, start = {}, 0
     for k in parts:
         for p in range(start, start + k):
@@ -49,7 +49,7 @@ def by_pairings(parts, samples, dimension):
 
 
 def by_definition(parts, samples, dimension):
-    """E ∏ tr W^k: the polynomial in the entries of X, each monomial with its Gaussian mean."""
+    """Return E ∏ tr W^k from the polynomial in X's entries, by the Gaussian mean of each monomial."""
     names = [f"x{a}_{i}" for a in range(dimension) for i in range(samples)]
     ring, *entries = sp.ring(names, sp.ZZ)
     X = [entries[a * samples : (a + 1) * samples] for a in range(dimension)]
@@ -69,7 +69,7 @@ def by_definition(parts, samples, dimension):
 
 
 def by_zonal_polynomials(k, samples, dimension):
-    """E tr W^k, where E Z_λ(W) = ∏ (n + 2j − i)(d + 2j − i) over the boxes."""
+    """Return E tr W^k from E Z_λ(W) = ∏ (n + 2j − i)(d + 2j − i) over the boxes."""
     total = Fraction(0)
     for coefficient, boxes in trace_of_power(k):
         total += coefficient * prod((samples + 2 * j - i) * (dimension + 2 * j - i) for i, j in boxes)
@@ -77,7 +77,7 @@ def by_zonal_polynomials(k, samples, dimension):
 
 
 def by_the_largest_first(parts, samples, dimension, known):
-    """Return E ∏ tr W^k by the same integration by parts, applied to another trace."""
+    """Return E ∏ tr W^k by integration by parts, applied to another trace than in the library."""
     parts = tuple(sorted(parts))
     if not parts:
         return 1
@@ -97,7 +97,7 @@ def by_the_largest_first(parts, samples, dimension, known):
 
 
 def rising(start, order):
-    """Return the product start (start + 2) … of `order` factors, which is E (chi-square with `start` degrees)^order."""
+    """Return start (start + 2) … with `order` factors: E x^order for a chi-square x with `start` degrees of freedom."""
     return prod(start + 2 * j for j in range(order))
 
 
@@ -160,7 +160,7 @@ def test_samples_and_dimension_change_roles(parts):
     polynomial = trace_moment_polynomial(parts)
     swapped = {(b, a): c for (a, b), c in polynomial.terms()}
     assert dict(polynomial.terms()) == swapped
-    # Every coefficient counts some pairings, and together they count all of them.
+    # Every coefficient counts some pairings, and the coefficients' sum counts all pairings.
     assert all(c > 0 for c in swapped.values())
     assert polynomial.eval({n: 1, d: 1}) == sp.factorial2(2 * sum(parts) - 1)
 

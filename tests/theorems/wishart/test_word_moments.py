@@ -1,4 +1,4 @@
-"""Moments of words against the definition entry by entry, pairings, samples, scalar limits and traces alone."""
+"""Moments of words, compared with the definition entry by entry, pairings, samples, scalar cases and pure traces."""
 
 from fractions import Fraction
 from math import prod
@@ -12,7 +12,7 @@ from theorems.wishart.trace_moments import n, trace_moment, trace_moment_polynom
 from theorems.wishart.word_moments import matrix_formula, matrix_moment, word_formula, word_moment
 from verify import InputError
 
-# L Lᵀ = COVARIANCE; the letters are not symmetric, and no two commute.
+# L Lᵀ = COVARIANCE. The letters are not symmetric, and no two of them commute.
 L = sp.Matrix([[2, 0], [-1, 1]])
 COVARIANCE = L * L.T
 A, B, C, D = (sp.Matrix(rows) for rows in ([[1, 2], [-1, 3]], [[0, 1], [2, 5]], [[1, 1], [0, -2]], [[3, -1], [4, 1]]))
@@ -35,7 +35,7 @@ CHAINS = [[], [A], [A, B], [A, A.T], [A, B, C], [A, A, A]]
 
 
 def gaussian_mean(polynomial):
-    """The mean of a polynomial in independent standard Gaussians, monomial by monomial."""
+    """Return the mean of a polynomial in independent standard Gaussians, monomial by monomial."""
     mean = sp.Integer(0)
     for powers, coefficient in polynomial.terms():
         if not any(e % 2 for e in powers):
@@ -44,7 +44,7 @@ def gaussian_mean(polynomial):
 
 
 def by_definition(product, samples):
-    """The mean of product(S), a SymPy expression or matrix, for S of `samples` vectors L g."""
+    """Return the mean of product(S), a SymPy expression or matrix, for S made from `samples` vectors L g."""
     g = sp.Matrix(2, samples, sp.symbols(f"g:{2 * samples}"))
     S = (L * g * g.T * L.T / samples).expand()
     mean = product(S)
@@ -65,7 +65,7 @@ def chain(S, matrices):
 
 
 def cycles(pairs, links):
-    """Return the cycles of two perfect matchings, each as the list of slots from which a link is taken."""
+    """Return the cycles of two perfect matchings; a cycle is the list of the slots from which it follows a link."""
     partner = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
     across = {a: b for link in links for a, b in (link, link[::-1])}
     left, found = set(across), []
@@ -80,7 +80,7 @@ def cycles(pairs, links):
 
 
 def by_pairings(words, samples, covariance):
-    """E ∏ tr(S M_1 … S M_k): S_p has the slots 2p, 2p + 1, and M_p leads from 2p + 1 to the next S of its word."""
+    """Return E ∏ tr(S M_1 … S M_k); S_p has the slots 2p and 2p + 1, and M_p links 2p + 1 to the word's next S."""
     links, matrices, start = [], {}, 0
     for letters in words:
         for p, matrix in enumerate(letters):
@@ -147,7 +147,7 @@ def test_a_formula_at_matrices(words):
     formula = word_formula(words)
     given = [[letters[letter] for letter in letters_of] for letters_of in words]
     assert evaluated(formula, letters, 5, COVARIANCE) == by_pairings(given, 5, COVARIANCE)
-    # At n = 1 each of the pairings counts once.
+    # At n = 1 each pairing counts once.
     assert sum(formula.values()).subs(n, 1) == sp.factorial2(2 * sum(map(len, words)) - 1)
 
 
@@ -212,7 +212,7 @@ def test_of_the_identity_it_is_the_moment_of_traces(parts):
 
 @pytest.mark.parametrize("lengths", [(1,), (3,), (2, 2), (1, 4), (6,)])
 def test_in_one_dimension(lengths):
-    # S = σ²/n times a chi-square with n degrees of freedom.
+    # S is σ²/n times a chi-square with n degrees of freedom.
     order, samples, variance, letter = sum(lengths), 5, Fraction(2, 3), Fraction(-3, 4)
     found = word_moment([[[[letter]]] * k for k in lengths], samples, [[variance]])
     moment = prod(samples + 2 * j for j in range(order))
@@ -322,5 +322,5 @@ def test_matrix_formulas_that_are_refused():
 
 
 def test_equal_letters_make_high_orders_possible():
-    # There are 316234143225 pairings, which the coefficients at n = 1 count.
+    # The coefficients at n = 1 count all 316234143225 pairings.
     assert sum(word_formula(["I" * 12], {"I"}).values()).subs(n, 1) == sp.factorial2(23)

@@ -10,7 +10,7 @@ from verify.errors import InputError, meant
 from verify.reports.commands.frame import AsJson, app, print_json, say_whole, verb
 
 CALL = "__complete"
-"""The word, in the place of a verb, by which a shell asks for completions."""
+"""The word that a shell writes in place of a verb to request completions."""
 _BASH = """_verify() {
     local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
     local word="${line##* }" before=""

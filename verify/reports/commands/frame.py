@@ -116,13 +116,13 @@ def _root(
         bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version and exit")
     ] = False,
 ) -> None:
-    """Take the options that come before a verb; without a verb, print the commands to begin with."""
+    """Take the options before a verb; without a verb, print the commands for a beginner."""
     if context.invoked_subcommand is None:
         typer.echo(_FIRST)
 
 
 class _Command(TyperCommand):
-    """A command that takes a word such as `-x <= 0` for a statement, and not for options."""
+    """A command that reads a word such as `-x <= 0` as a statement, and not as options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of the command, with the options first if there is such a statement."""
@@ -142,7 +142,7 @@ def _options_first(words: list[str], with_value: Collection[str]) -> list[str]:
             others.append(word)
         else:
             options += [word, *islice(rest, int(word in with_value))]
-    # Without its value, an option would take `--` for it.
+    # An option without its value would take `--` as its value.
     return options if options and options[-1] in with_value else [*options, "--", *others]
 
 
@@ -213,7 +213,7 @@ def _assigned(words: list[str] | None) -> dict[str, str]:
 
 
 def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
-    """Return the output format that is asked for; `--json` is another name for `json`. Raises InputError."""
+    """Return the requested output format; `--json` means the format `json`. Raises InputError."""
     known = (plain, "json", "markdown", "latex")
     if form not in known:
         raise InputError("--format", form, f"must be one of {', '.join(known)}")
@@ -247,7 +247,7 @@ def answer(result: Any, form: str) -> None:
 
 
 def say_whole(text: str) -> None:
-    """Print a text for a program or a compiler to standard output: as it is, on a terminal too."""
+    """Print a text for a program or a compiler to standard output, unchanged even on a terminal."""
     typer.echo(text, file=_OUTPUT.get())
 
 
@@ -259,7 +259,7 @@ def warn(text: str) -> None:
 
 @contextmanager
 def _bar_aside() -> Iterator[None]:
-    """Take a progress bar away while a line is printed in its place."""
+    """Remove a progress bar while a line is printed in its place."""
     bar = _BAR.get()
     shown = bar is not None and bar.live.is_started
     if bar is not None:
@@ -301,8 +301,8 @@ def progress_shown(
 def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, int | None], None] | None]:
     """Yield a callback that shows a progress bar on standard error after two seconds; None if that is not a terminal.
 
-    The callback takes the number done and the total, which is None if it is not known. The remaining time is
-    estimated from the pace so far, and is at most what is left of `seconds` seconds.
+    The callback takes the number done and the total, which is None if unknown. The remaining time is estimated from the
+    pace so far, and is at most the rest of `seconds` seconds.
     """
     if not sys.stderr.isatty():
         yield None

@@ -1,4 +1,4 @@
-"""Text for a terminal: wrapped to its width, with colours and marks if it can show them; in a pipe, text as it is."""
+"""Text for a terminal: wrapped to its width, with colours and marks if it can show them; in a pipe, unchanged."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _BAD = ("fails", "refuted", "counterexample")
 _UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
 _COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
 _MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
-# The continuation of a line is indented by six or more, so that no word there is taken for a status.
+# Continuation lines are indented by six or more, so that no word at their beginning is taken for a status.
 _STATUS = re.compile(rf"( {{0,4}})({'|'.join(_COLOURS)})(?=[ ;(]|$)")
 
 
@@ -25,7 +25,7 @@ def width_of(stream: TextIO | None) -> int:
 
 
 def for_stream(text: str, stream: TextIO | None) -> str:
-    """Return text as it is to be written to a stream: wrapped, coloured and marked for a terminal, else as it is."""
+    """Return text for a stream: wrapped, coloured and marked for a terminal, unchanged for any other stream."""
     if stream is None or not stream.isatty():
         return text
     # https://no-color.org: if NO_COLOR is not empty, no colours are used.
@@ -34,9 +34,9 @@ def for_stream(text: str, stream: TextIO | None) -> str:
 
 
 def shown(text: str, width: int, *, colours: bool = False, marks: bool = False) -> str:
-    """Return text wrapped, the status at the beginning of a line with its mark and in its colour.
+    """Return wrapped text; a status at the beginning of a line has its mark and its colour.
 
-    A mark stands in the indentation of its line.
+    The mark is written into the indentation of the line.
     """
     lines = []
     for whole in text.split("\n"):

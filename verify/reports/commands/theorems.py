@@ -1,4 +1,4 @@
-"""Commands about one theorem, or the list of them."""
+"""Commands about one theorem, and the command that lists them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -169,7 +169,7 @@ def _derive(
             for line in derivation_lines(loaded, tell, columns()):
                 say(line)
         else:
-            # Half a document does not compile: no part of it is printed if a step fails.
+            # A part of a document does not compile, so nothing is printed if a step fails.
             from verify.reports.display.latex import document
 
             page = derivation_page(loaded, tell)

@@ -33,7 +33,7 @@ _TEXTS = {
     "ExperimentSummary": "experiment_summary_text",
     "TheoremSummary": "theorem_summary_text",
 }
-"""For each class of results, the function of `reports.text` that returns what the command line prints."""
+"""For each class of results, the function of `reports.text` that returns the command line's text."""
 
 
 def short(value: object) -> str:
@@ -42,7 +42,7 @@ def short(value: object) -> str:
 
 
 def text(value: object, width: int = WIDTH) -> str:
-    """Return a result as the command line prints it, in `width` columns; other objects by their `text()` or page."""
+    """Return a result as the command line prints it, in `width` columns; any other object by its `text()` or page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 

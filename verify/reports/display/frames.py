@@ -12,12 +12,12 @@ Row = dict[str, Any]
 
 
 def rows_of(value: Any) -> list[Row]:
-    """Return a row for each clause of a check, instance of a sweep, hypothesis of a `necessity`, or extended range."""
+    """Return a row for each clause of a check, instance of a sweep, hypothesis of a necessity, or extended range."""
     return list(of_kind(_ROWS, value)(value))
 
 
 def framed(rows: list[Row]) -> Any:
-    """Return rows, of the same columns, as a DataFrame of pandas, else of Polars, else as they are."""
+    """Return rows with the same columns as a DataFrame of pandas, else of Polars, else as a list."""
     if find_spec("pandas") is not None:
         return import_module("pandas").DataFrame(rows)
     if find_spec("polars") is not None:

@@ -10,7 +10,7 @@ from verify.shown import visible
 
 _PACKAGES = ("{amsmath,amssymb}", "{array,longtable}", "[margin=20mm]{geometry}")
 _FEWEST, _MOST = 10, 60
-"""Least and greatest number of characters that count for a column's share of the width."""
+"""Bounds within which the number of a column's characters determines the column's share of the width."""
 _LONGEST = 90
 """Maximum number of characters, as text, of a formula in a column; a longer formula has a line of its own."""
 _ESCAPED = {
@@ -117,7 +117,7 @@ def _cell_text(cell: Cell) -> str:
 
 
 def ascii_maths(latex: str) -> str:
-    """Return mathematics in ASCII: each other letter by its LaTeX, or as `?` if that is not known."""
+    """Return mathematics in ASCII: any other letter is written in LaTeX, or as `?` if its LaTeX is not known."""
     return "".join(c if c.isascii() else _maths(c) or "?" for c in latex)
 
 

@@ -7,12 +7,12 @@ from itertools import zip_longest
 from verify.shown import visible
 
 WIDTH = 100
-"""Columns that text is laid out in, unless a terminal has fewer."""
+"""Number of columns in which text is laid out, unless the terminal has fewer."""
 _NARROWEST = 40
 _HANGING = 6
 _GAP = 2
 _LEAST = 20
-"""Minimum room, in columns, for a table's text and for its notes; with it a table may exceed its width."""
+"""Minimum number of columns for a table's text and for its notes, even if the table then exceeds its width."""
 
 
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:

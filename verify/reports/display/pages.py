@@ -21,7 +21,7 @@ class Written(NamedTuple):
 
 Cell = str | Written
 _NAME = re.compile(r"\w+|[+-]")
-"""A name that the printer writes as it is, as a Greek letter or with an index; or a limit's side, + or -."""
+"""A name that the printer writes unchanged, as a Greek letter or with an index; or a limit's side, + or -."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def markdown(page: Page) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return text on one line that Markdown shows as it is, also if it begins like an entry of a list."""
+    """Return text on one line that Markdown shows unchanged, even if it begins like an item of a list."""
     marked = _MARKDOWN.sub(r"\\\g<0>", " ".join(visible(text).split()))
     return escape(_LIST.sub(r"\1\\\2", marked), quote=False)
 
@@ -81,7 +81,7 @@ def _marked_cell(cell: Cell) -> str:
 
 
 def latex(page: Page) -> str:
-    """Return a page's tables as displayed formulas, with their cells of text as text."""
+    """Return a page's tables as displayed formulas; cells of text stay text."""
     parts = []
     for table in page.tables:
         rows = " \\\\\n".join(" & ".join(map(_latex_cell, row)) for row in table.rows)

@@ -29,7 +29,7 @@ def number(value: Any) -> str:
 
 
 def instance(values: Mapping[str, Any]) -> str:
-    """Return names and values as they are typed, in few digits."""
+    """Return names and values as a user types them, with few digits."""
     return " ".join(f"{name}={number(value)}" for name, value in values.items())
 
 
@@ -52,7 +52,7 @@ def headline(result: Any) -> str:
 
     Refuted steps are named too: the claims may hold here even if a step does not.
     """
-    # The evidence is for the claim, not for the instance being out of scope.
+    # The evidence is about the claim: it does not show that the instance is out of scope.
     claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
     evidence = f" ({result.how_sure})" if result.evidence else ""
     steps = "".join(f"; step {label} refuted at {instance(result.instance)}" for label in result.refuted_steps)

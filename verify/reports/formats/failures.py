@@ -59,7 +59,7 @@ def sides(
 
 
 def command_of(theorem: Theorem, instance: Instance, seconds: float) -> str:
-    """Return the command that checks a theorem at an instance again, or that there is none."""
+    """Return the command that checks a theorem at an instance again, or a text that says that there is none."""
     reference = reference_of(theorem)
     if reference is None:
         return "none: no module holds this theorem by a name"

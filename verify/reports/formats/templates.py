@@ -1,4 +1,4 @@
-"""Theorem files to begin with, one for each kind of claim: commented, and ready to run."""
+"""Templates of theorem files, one for each kind of claim: commented, and ready to run."""
 
 import shlex
 from pathlib import Path
@@ -147,7 +147,7 @@ _PRINTED = {
         "prove {path}": "evaluated, and not violated: means at 201 instances",
     },
 }
-"""The commands with which the file of each kind ends, each with the beginning of a line that it prints."""
+"""The commands at the end of each kind's file, each with the beginning of a line that the command prints."""
 
 
 _IN_WORDS = """

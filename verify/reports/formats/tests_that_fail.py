@@ -1,4 +1,4 @@
-"""A counterexample as a pytest test that fails, until the statement is mended."""
+"""A counterexample as a pytest test that fails until the statement is corrected."""
 
 import os
 import re

@@ -38,7 +38,7 @@ _FIGURES = ("Figure", "Experiment")
 """An experiment is a paper's figure if the number of its source begins with one of these words."""
 _BUILT_ON = ("sympy", "python-flint", "numpy", "scipy", "torch", "numba", "hypothesis", "matplotlib", "networkx")
 _PATIENCE = 20.0
-"""Without `full`, a figure is run only if its quick run is expected to take no more seconds than this."""
+"""Maximum expected time, in seconds, of a figure's quick run that is made without `full`."""
 _CANARY = {"max_examples": 1000, "seconds": 20.0}
 """Limits of the search for a counterexample to a canary, a variant of a theorem that is false on purpose."""
 
@@ -49,7 +49,7 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Known:
-    """A theorem and its results; `checked` is the check of its example, or why there is none.
+    """A theorem and its results; `checked` is the check of its example, or the reason why there is none.
 
     `hypotheses` is the shipped map, and `certificate` the path and the SHA-256 of the shipped certificate.
     """
@@ -63,7 +63,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Ran:
-    """An experiment or a phase diagram, with its result, or why it was not run."""
+    """An experiment or a phase diagram, with its result or the reason why it was not run."""
 
     of: Experiment | Diagram
     result: ExperimentResult | SweepResult | None

@@ -1,4 +1,4 @@
-"""Graphs as pictures: layers by dependency, few crossings, every node a link, drawn as SVG."""
+"""Graphs as SVG pictures: layers by dependency, with few crossings; every node is a link."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,7 +103,7 @@ def _beside(chains: Iterable[Sequence[_Place]]) -> Mapping[_Place, tuple[list[_P
 def _ordered(
     layers: list[list[_Place]], beside: Mapping[_Place, tuple[list[_Place], list[_Place]]]
 ) -> list[list[_Place]]:
-    """Return the layers, sorted to the fewest crossings that barycentre sweeps find."""
+    """Return the layers in the order with the fewest crossings that barycentre sweeps find."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers, beside)
     for sweep in range(_SWEEPS):
         side, order = sweep % 2, range(1, len(layers)) if sweep % 2 == 0 else range(len(layers) - 2, -1, -1)

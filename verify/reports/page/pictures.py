@@ -30,7 +30,7 @@ _IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
 _BLACK = re.compile(r"#000000\b|#262626\b")
 _PLACES = re.compile(r'\b(?:d|x|y|width|height)="[^"]*"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
-"""A coordinate in points with two or more decimals; less than a tenth of a point is invisible."""
+"""A coordinate in points with two or more decimals; differences below a tenth of a point are invisible."""
 _LINES = re.compile(r"\s*\n([LMCQz])\s*")
 """The letter of a path's command, at the beginning of a line."""
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")

@@ -92,7 +92,7 @@ def commit_of(folder: Path, *written: str) -> str:
 
 
 def together(earlier: Sequence[Entry], later: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of two runs; of a subject that both have, only the later ones."""
+    """Return the entries of two runs; if both have entries of a subject, only the later run's entries count."""
     things = {_thing(entry) for entry in later}
     return [*(entry for entry in earlier if _thing(entry) not in things), *later]
 

@@ -47,7 +47,7 @@ def _by(contents: Contents) -> str:
 
 
 def _by_core(contents: Contents) -> str:
-    """Return the text that counts the re-checked clauses, and the certificates, that pass the core alone."""
+    """Return the text that counts the re-checked clauses and the certificates that the core alone accepts."""
     checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
     results = [each for result in checked if (each := [clause for clause in result.clauses if clause.rechecked])]
     clauses = [clause for result in results for clause in result]

@@ -140,7 +140,7 @@ def _steps(known: Known, steps: Table | None) -> Html:
 
 
 def _folded(cell: Node) -> Node:
-    """Return a cell: a long formula opens by a click, and a very long one is shown as text there."""
+    """Return a cell: a long formula opens by a click, and a very long formula is shown as text."""
     if not isinstance(cell, Written) or len(cell.latex) <= _LONG:
         return formulas.cell(cell)  # pyright: ignore[reportArgumentType]
     return details("a long formula", code(cell.text) if len(cell.latex) > _LONGEST else formulas.cell(cell))
@@ -199,7 +199,7 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _when(entries: Iterable[Entry]) -> str:
-    """Return the earliest time of some entries, as text to follow them; "" if none has a time."""
+    """Return the earliest time of some entries, as text to append; "" if no entry has a time."""
     at = min((entry["at"] for entry in entries if "at" in entry), default="")
     return f"; run on {at}" if at else ""
 

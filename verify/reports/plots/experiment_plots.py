@@ -22,7 +22,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":")
 _THEORY = "#000000"
 THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
-# From brown over white to blue-green: no red beside green, and dark at both ends.
+# This colour map goes from brown over white to blue-green: it has no red beside green, and is dark at both ends.
 _DIVERGING = "BrBG"
 _COLUMNS = 3
 """Maximum number of panels beside each other: three are 13.8 inches wide."""
@@ -37,7 +37,7 @@ _HEIGHT = 3.6
 _FEW = 6
 """Maximum number of points that each get a tick, if all are whole numbers."""
 _DECADES = 1000
-"""Ratio of a logarithmic axis's ends from which only powers of ten have a tick."""
+"""Minimum ratio of a logarithmic axis's ends at which only powers of ten have a tick."""
 _MARKED = 12
 """Approximate number of a long curve's points that carry its mark."""
 
@@ -108,7 +108,7 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         _decimals(axes)
     points = {point for curve in curves.values() for point in curve.points}
     if len(points) <= _FEW and all(point == int(point) for point in points):
-        # A few whole numbers, such as sizes: nothing is between them.
+        # A few whole numbers, such as sizes, are the only ticks: no value lies between them.
         axes.set_xticks(sorted(points))
     axes.grid(visible=True, alpha=0.3)
     if len(curves) + len(theory) > 1:
@@ -117,7 +117,7 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
 
 
 def _decimals(axes: "Axes") -> None:
-    """Make a logarithmic axis's ticks plain decimals, also if it spans less than a decade, or many."""
+    """Make a logarithmic axis's ticks plain decimals, even if the axis spans less than a decade, or many decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axes.get_ylim()

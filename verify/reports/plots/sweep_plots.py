@@ -1,4 +1,4 @@
-"""Plots of a sweep: a phase diagram over two parameters, margins over one, each with the lines that theory draws."""
+"""Plots of a sweep: a phase diagram over two parameters, or margins over one, with the edges of the hypotheses."""
 
 import math
 import textwrap
@@ -38,7 +38,7 @@ _SMALLEST = 2.0
 _EDGE = 0.04
 """Margin of an axis beyond its values, as a part of its width."""
 _DRAWN = Fraction(10) ** 150
-"""Largest absolute value on an axis; its inverse is the smallest except 0, so that their ratios are floats too."""
+"""Largest absolute value on an axis; its inverse is the smallest nonzero one, so that all ratios are floats."""
 _HALF = 52
 """Letters of a label that fit into half of the width, in the legend's font size."""
 _ROOM = 1.6

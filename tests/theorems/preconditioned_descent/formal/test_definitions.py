@@ -1,7 +1,7 @@
-"""The definitions in Rocq have the values that `numerics` computes, at rational instances.
+"""At rational instances, the definitions in Rocq have the values that `numerics` computes.
 
-Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no shipped
-proof uses.
+Rocq proves that each value is within 10⁻⁹ of the float. The proofs use the library Interval with machine arithmetic,
+which no shipped proof uses.
 """
 
 from fractions import Fraction
@@ -15,7 +15,8 @@ from tests.theorems import rocq
 pytestmark = pytest.mark.formal
 AREA = rocq.Area("preconditioned_descent", "PreconditionedDescent")
 
-# d = 2, n = 2: the tokens as columns, w, two preconditioners, P and Q of a layer; P and Q of two layers at d = 1.
+# For d = n = 2: the tokens as columns of x, w, the preconditioners A0 and A1, and P and Q of a layer. For d = 1: P and
+# Q of two layers.
 TABLES = {
     "x": [["1", "-1/2", "2"], ["1/3", "2", "-1"]],
     "w": [["1/2", "-2"]],
@@ -42,7 +43,7 @@ sum nth by_layer x w_row w A0 A1 P Q P0 Q0 P1 Q1 Nat.eqb Nat.ltb Nat.leb andb]; 
 
 
 def instance():
-    """The lines that define the matrices and the vector."""
+    """Yield the lines that define the matrices and the vector."""
     yield HEAD
     for name, rows in TABLES.items():
         lists = "; ".join(f"[{'; '.join(row)}]" for row in rows)
@@ -60,7 +61,7 @@ def tensors():
 
 
 def values():
-    """Return a layer's tokens and labels, two layers' prediction, pattern (8) and its error, iterates of descent."""
+    """Return, by term, entries after a layer, a prediction, a squared error, pattern (8) and iterates of descent."""
     of = tensors()
     x, w, A = of["x"][None], of["w"], torch.stack([of["A0"], of["A1"]])
     one = reference.Layers(of["P"][None], of["Q"][None])
@@ -84,7 +85,7 @@ def values():
 
 
 def goal(name, value):
-    """Return Rocq's goal that a value, or an entry of a descent's iterate, is near to a float."""
+    """Return Rocq's goal that a term, or an entry of an iterate of descent, is within 10⁻⁹ of a float."""
     kind, *of = name.split()
     if kind != "descent":
         numerals = " ".join(f"{part}%nat" if part.isdigit() else part for part in name.split(" "))
@@ -100,7 +101,7 @@ rewrite !E by lia. unfold examples_gradient. cbn [sum]. rewrite ?E by lia. cbv [
 
 
 def text(found):
-    """A text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
+    """Return a text that Rocq accepts if the definitions have the given values to within 10⁻⁹."""
     goals = (f"{goal(name, value)} interval with (i_prec 80). Qed." for name, value in found.items())
     return "\n".join([*instance(), *goals])
 

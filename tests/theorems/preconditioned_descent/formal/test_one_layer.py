@@ -1,7 +1,7 @@
-"""One layer's loss over normal prompts, in Rocq, has the values of `numerics`' quadrature, at rational instances.
+"""At rational instances, one layer's loss over normal prompts in Rocq has the values of `numerics`' quadrature.
 
-Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no shipped
-proof uses.
+Rocq proves that each value is within 10⁻⁹ of the float. The proofs use the library Interval with machine arithmetic,
+which no shipped proof uses.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ From PreconditionedDescent.formal.one_layer Require Import normal_mean minimum.
 Import ListNotations.
 Open Scope R_scope.
 """
-# d = n = 1: P, Q and the standard deviation C of a token. d = 2, n = 1: U and the eigenvalues.
+# For d = n = 1: P, Q and the standard deviation C of a token. For d = 2 and n = 1: U and the eigenvalues.
 TABLES = {
     "P": [["1/2", "-1"], ["2/3", "1"]],
     "Q": [["1", "1/4"], ["-1/2", "1/3"]],
@@ -39,7 +39,7 @@ with_entry sum nth P Q C Nat.eqb Nat.ltb Nat.leb andb]; simpl INR"""
 
 
 def instance():
-    """The lines that define the matrices; M is q pᵀ of P's last row p and Q's first column q."""
+    """Yield the lines that define the matrices; M is q pᵀ with P's last row p and Q's first column q."""
     yield HEAD
     for name, rows in TABLES.items():
         lists = "; ".join(f"[{'; '.join(row)}]" for row in rows)
@@ -56,7 +56,7 @@ def tensors():
 
 
 def values():
-    """Return the loss of one layer and of its component, by f = λ f_1 for d = 1, and the least loss for d = 2."""
+    """Return the loss f of one layer and its component f_1 = f/λ for d = 1, and the least loss for d = 2."""
     of = tensors()
     covariance = of["C"] @ of["C"].T
     loss = reference.exact_loss((of["P"][None], of["Q"][None]), 1, covariance, torch.eye(1, dtype=torch.float64))
@@ -68,7 +68,7 @@ def values():
 
 
 def goal(name, value):
-    """Return Rocq's goal that a loss is near to a float."""
+    """Return Rocq's goal that a loss is within 10⁻⁹ of a float."""
     if name == "least":
         return f"""Goal forall N C g, normal_mean 2 3 N -> covariance 2 C U (eigenvalues 0%nat) ->
 g = best_loss 2 1 N C U (eigenvalues 0%nat) -> {rocq.near(value)}.
@@ -80,7 +80,7 @@ cbv [sum best_step eigenvalues nth]. simpl INR."""
 
 
 def text(found):
-    """A text that Rocq accepts if the losses have the values to within 10⁻⁹."""
+    """Return a text that Rocq accepts if the losses have the given values to within 10⁻⁹."""
     goals = (f"{goal(name, value)} interval with (i_prec 80). Qed." for name, value in found.items())
     return "\n".join([*instance(), *goals])
 

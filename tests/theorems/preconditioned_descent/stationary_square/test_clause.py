@@ -1,4 +1,4 @@
-"""Critical points of integrated squares: measures and recursions whose critical points are known, and refusals."""
+"""Critical points of integrated squares: cases whose critical points are known, and refusals."""
 
 from fractions import Fraction
 
@@ -43,7 +43,7 @@ def check(clause):
 
 
 def test_one_factor_by_hand(check):
-    # f = 1 − a + a²/3: least at 3/2, where it is 1/4.
+    # f = 1 − a + a²/3 has the minimum 1/4 at a = 3/2.
     result = check(1)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     (point,) = result.values["critical_points"]
@@ -53,7 +53,8 @@ def test_one_factor_by_hand(check):
 
 
 def test_two_factors_have_the_minimum_in_two_orders_and_a_double_saddle(check):
-    # Orthogonal to s and s² on [0, 1]: a = 2 ± √(2/3), the loss 1/9. Doubled: ∫ s (1 − a s)³ = 0.
+    # At the minimum p is orthogonal to s and s² on [0, 1], so a = 2 ± √(2/3), and the loss is 1/9. A double value a
+    # satisfies ∫ s (1 − a s)³ = 0.
     result = check(2)
     points = result.values["critical_points"]
     assert result.values["complete"] is True and [point["local_minimum"] for point in points] == [True, True, False]
@@ -65,7 +66,7 @@ def test_two_factors_have_the_minimum_in_two_orders_and_a_double_saddle(check):
 
 
 def test_three_factors_have_power_orthogonal_points_alone(check):
-    # 3! orders of the minimum; 2 points with a double and a single value, in 3 orders each; one triple value.
+    # The minimum has 3! orders. Two points have a double and a single value, in 3 orders each. One has a triple value.
     result = check(3)
     points = result.values["critical_points"]
     losses = sorted({round(float(point["loss"].midpoint), 12) for point in points})
@@ -85,7 +86,7 @@ def test_enclosures_are_as_narrow_as_asked_for(check, digits):
 
 
 def test_an_unknown_without_effect_is_null(check):
-    # b acts only on the next layer, through a state that scales s.
+    # b scales s in the next layer, and there is only one layer.
     g = sp.Symbol("g", real=True)
     recursion = Dynamics((g, p), (sp.S.One, sp.S.One), (g * b, p * (1 - a * g * s)), p)
     result = check(1, recursion=recursion, unknowns=(a, b))
@@ -96,14 +97,14 @@ def test_an_unknown_without_effect_is_null(check):
 def test_a_curve_of_critical_points_is_not_certified_and_not_complete(check):
     recursion = Dynamics((p,), (sp.S.One,), (p * (1 - a * b * s),), p)
     result = check(1, recursion=recursion, unknowns=(a, b))
-    # a = b = 0 is a saddle; the curve a b = 3/2 consists of minima, at which the second derivatives are singular.
+    # a = b = 0 is a saddle. The curve a b = 3/2 consists of minima, and the Hessian is singular there.
     (point,) = result.values["critical_points"]
     assert [float(point[name][0].midpoint) for name in "ab"] == pytest.approx([0, 0], abs=1e-12)
     assert point["local_minimum"] is False and result.values["complete"] is False
 
 
 def test_a_line_of_critical_points_in_three_unknowns_is_not_complete(check):
-    # c multiplies an expression that is 0 along the recursion: c has no effect, which the formula does not show.
+    # c has no effect: it multiplies q1 - q2, which is 0 along the recursion. The formula does not show this.
     c, q1, q2 = sp.symbols("c q1 q2", real=True)
     step = (p * (1 - a * s - b * s**2) + c * (q1 - q2), q1, q2)
     recursion = Dynamics((p, q1, q2), (sp.S.One,) * 3, step, p)
@@ -157,7 +158,7 @@ def test_too_many_layers_are_refused_with_the_reason(check):
         ({"near": (sp.S.One,)}, "needs an unknown, and a radius"),
         ({"unknowns": ()}, "needs an unknown"),
         ({"recursion": Dynamics((p,), (sp.S.One,), (p * (1 - s),), p)}, "the step uses no unknown, none of a"),
-        # With several critical points, any of them would do, and the one that is found may be a saddle.
+        # Without `near` any critical point satisfies the clause, and a minimum would be undetermined.
         ({"minimum": True}, "a minimum needs near"),
     ],
     ids=["quotient", "no radius", "no unknown", "a constant step", "a minimum anywhere"],
@@ -169,7 +170,7 @@ def test_malformed_clauses_are_refused(clause, changes, why):
 
 def test_layers_whose_end_is_a_number_are_inconclusive(check):
     r = sp.Symbol("r", real=True)
-    # After one layer the end is r's start; after two it is 1 - a s.
+    # The end is r's start after one layer, and 1 - a s after two layers.
     late = Dynamics((p, r), (sp.S.One, sp.S.One), (p * (1 - a * s), p), r)
     early = check(1, recursion=late)
     assert early.outcome is Outcome.INCONCLUSIVE and early.detail.endswith(
@@ -179,7 +180,7 @@ def test_layers_whose_end_is_a_number_are_inconclusive(check):
 
 
 def test_moments_of_two_points_leave_nothing_to_find(check):
-    # Half the mass is at 1, half at 2: with two factors the measure would need more than these 2 points.
+    # The measure has mass 1/2 at 1 and at 2. For two factors it would need more than 2 points.
     result = check(2, moment=(1 + 2**k) / 2)
     assert result.outcome is Outcome.INCONCLUSIVE and "more than 2 points" in result.detail
 

@@ -1,4 +1,4 @@
-"""Drawn statements about critical points whose truth is known: none is wrongly verified or wrongly refuted."""
+"""Random statements about critical points with known truth values: none is wrongly verified or wrongly refuted."""
 
 import random
 from fractions import Fraction
@@ -27,7 +27,7 @@ from verify.checking.check import check
 
 
 def stationary(draw: random.Random) -> Specimen:
-    """Return a claim of a critical point of the integral of (1 − a s)², at a = m_1/m_2, or of two factors."""
+    """Return a claim of a critical point for one factor 1 − a s, where it is a = m_1/m_2, or for two factors."""
     at = {"p": Fraction(draw.choice((0, 1, 2)))}
     points, positive = drawn_measure(draw, 3)
     found = moments(points, 5)

@@ -1,10 +1,10 @@
-"""Layers run on drawn prompts, from the definitions; tests compare the exact means of the trials with them."""
+"""Layers by their definition on random prompts; tests compare the trials' exact means with them."""
 
 import numpy as np
 
 
 def residuals(random, count, n, parameters, root=None):
-    """Draw prompts, run layers of P, Q on them, and return the predictions minus the missing labels."""
+    """Draw prompts, run layers with the matrices P, Q on them, and return the predictions minus the query's labels."""
     d = len(parameters[0][0]) - 1
     root = np.eye(d) if root is None else root
     tokens = np.einsum("ij,mjk->mik", root, random.normal(size=(count, d, n + 1)))
@@ -28,5 +28,5 @@ def block(matrix, corner):
 
 
 def within_error(squares, mean):
-    """Whether a mean is within six standard errors of the mean of some draws."""
+    """Return whether `mean` is within six standard errors of the mean of `squares`."""
     return abs(np.mean(squares) - mean) <= 6 * np.std(squares) / np.sqrt(len(squares))

@@ -1,4 +1,4 @@
-"""Trials of the componentwise problems find a wrong minimiser, and a direction in which f_j is flat."""
+"""Trials of the componentwise problems detect a wrong minimiser, and a direction in which f_j is flat."""
 
 from itertools import islice
 
@@ -32,5 +32,5 @@ def test_under_the_other_prior_it_is_no_minimiser():
 def test_f_is_strictly_convex_in_the_sum_and_not_in_the_difference(n, prior):
     right, wrong = (tried(convex(sign), n, prior) for sign in (1, -1))
     assert not any(trial.violates for trial in right)
-    # A matrix M with only the last column shows no difference in sign; nearly skew-symmetric ones do.
+    # The sign has no effect for a matrix M with only a last column, but it has one for nearly skew-symmetric matrices.
     assert sum(trial.violates for trial in wrong[2::3]) > DRAWS / 6

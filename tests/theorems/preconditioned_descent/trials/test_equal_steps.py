@@ -1,4 +1,4 @@
-"""The loss of equal steps, against pairings and against layers run on drawn prompts."""
+"""The loss of equal steps, compared with pairings and with layers on random prompts."""
 
 from collections import Counter
 from fractions import Fraction
@@ -44,7 +44,7 @@ def test_a_loss_is_that_of_the_layers_on_drawn_prompts():
     for _ in range(2):
         Z = Z + P @ Z @ np.diag([1] * n + [0]) @ (np.swapaxes(Z, 1, 2) @ Q @ Z) / n
     drawn = (-Z[:, -1, -1] - wanted) ** 2
-    # Within 6 standard errors; a standard error is below 2 percent of the mean.
+    # The loss is within 6 standard errors, and a standard error is below 2 percent of the mean.
     error = drawn.std() / count**0.5
     assert error < 0.02 * drawn.mean()
     assert float(loss(Fraction(2, 5), 2, 2, n)) == pytest.approx(drawn.mean(), abs=6 * error)

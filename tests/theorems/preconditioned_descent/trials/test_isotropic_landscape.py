@@ -1,4 +1,4 @@
-"""The trials of the landscape at Σ = I refute false claims, and not the true ones."""
+"""The trials of the landscape at Σ = I refute false claims, and no true claim."""
 
 from fractions import Fraction
 from itertools import islice

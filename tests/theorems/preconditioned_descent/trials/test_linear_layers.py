@@ -1,4 +1,4 @@
-"""Layers in integers are those of the definition, and the wrong variant of each claim is refuted."""
+"""Layers in integer arithmetic agree with the definition, and the wrong variant of each claim is refuted."""
 
 from fractions import Fraction
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Losses of one layer over all P and Q against drawn prompts that are run through the layer by its definition."""
+"""Losses of one layer with any P and Q, compared with the layer's definition on random prompts."""
 
 from fractions import Fraction
 from itertools import product
@@ -22,7 +22,7 @@ LOSSES = {"linear": linear_loss, "relu": relu_loss}
 
 
 def prompts(count, n, eigenvalues, random):
-    """Return Z_0 of some prompts, and the query's true labels."""
+    """Return Z_0 of random prompts, and the queries' true labels."""
     tokens = random.normal(size=(count, len(eigenvalues), n + 1)) * np.sqrt(eigenvalues)[:, None]
     labels = (random.normal(size=(count, 1, len(eigenvalues))) @ tokens)[:, 0]
     wanted = labels[:, -1].copy()
@@ -31,7 +31,7 @@ def prompts(count, n, eigenvalues, random):
 
 
 def squares(kind, n, eigenvalues, P, Q, random, count=100_000):
-    """Return (TF − <w*, x>)² of drawn prompts, by Z + (1/n) P Z M (Zᵀ Q Z)."""
+    """Return (TF − <w*, x>)² for random prompts, with the layer Z + (1/n) P Z M (Zᵀ Q Z)."""
     Z, wanted = prompts(count, n, eigenvalues, random)
     seen = np.swapaxes(Z, 1, 2) @ Q @ Z
     seen = np.maximum(seen, 0) if kind == "relu" else seen
@@ -51,8 +51,8 @@ def test_the_rule_has_the_moments_of_a_gaussian(d):
 
 @pytest.mark.parametrize("power", [2, 4])
 def test_moments_on_the_half_line_by_a_sum(power):
-    # The trapezium rule on [0, 12] with 12 000 steps: its error is below 1e-6, because the slopes at both ends are 0 or
-    # tiny.
+    # The trapezium rule on [0, 12] with 12 000 steps has an error below 1e-6, because the slopes at both ends are 0 or
+    # nearly 0.
     s = np.linspace(0, 12, 12001)
     assert half_line(power) == pytest.approx(
         (s**power * np.exp(-(s**2) / 2)).sum() / 1000 / np.sqrt(2 * np.pi), abs=1e-6
@@ -69,7 +69,7 @@ def test_a_loss_is_the_mean_over_drawn_prompts(kind, n, eigenvalues):
     for _ in range(3):
         P, Q = random.normal(size=(2, d + 1, d + 1)) / 2
         drawn = squares(kind, n, eigenvalues, P, Q, random)
-        # Within 6 standard errors; a standard error is below 2 percent of the mean.
+        # The loss is within 6 standard errors, and a standard error is below 2 percent of the mean.
         error = drawn.std() / len(drawn) ** 0.5
         assert error < 0.02 * drawn.mean()
         assert LOSSES[kind](data, P[-1], Q[:, :-1]).value == pytest.approx(drawn.mean(), abs=6 * error)
@@ -94,7 +94,7 @@ def test_slopes_are_those_of_the_loss(kind):
     data = float_data(4, [Fraction(1)] * 3)
     row, columns = random.normal(size=4), random.normal(size=(4, 3))
     found = loss(data, row, columns)
-    # In a single entry the loss is a quadratic function, whose central difference is its slope.
+    # The loss is a quadratic function of each single entry, so its central difference is exactly its slope.
     for i in range(4):
         e = np.eye(4)[i]
         up, down = (loss(data, row + s * e, columns).value for s in (1, -1))

@@ -1,4 +1,4 @@
-"""Trials of a least loss find any point with a lower loss; slopes and second derivatives are exact."""
+"""Trials of a least loss find lower points if there are any; slopes and second derivatives are exact."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
@@ -27,14 +27,14 @@ TWO = (Fraction(1), Fraction(1, 2))
 
 
 def one_dimension(step):
-    """n = 2, Σ = 1: f = 1 − 2a + 2a² at P = diag(0, 1), Q = −diag(a, 0), as E S = 1 and E S² = 2."""
+    """Return trials for n = 2 and Σ = 1: f = 1 − 2a + 2a² at P = diag(0, 1), Q = −diag(a, 0), with a = `step`."""
     return least_linear_loss(2, [Fraction(1)], [step], 1 - 2 * step + 2 * step**2, np.random.default_rng(0))
 
 
 def test_a_least_loss_stands_and_one_beside_it_does_not():
     right, wrong = list(one_dimension(Fraction(1, 2))), list(one_dimension(Fraction(11, 20)))
     assert len(right) == DRAWS and not any(trial.violates for trial in right)
-    # The claimed value is the loss there: 1 − 2a + 2a².
+    # The first trial compares the claimed value with the loss 1 − 2a + 2a² at the claimed point.
     assert not wrong[0].violates
     moves, descents = wrong[1 : MOVES + 1], wrong[MOVES + 1 :]
     assert any(trial.violates for trial in moves) and all(trial.violates for trial in descents)
@@ -62,7 +62,8 @@ def test_a_descent_ends_at_the_least_loss():
 
 @pytest.mark.parametrize("zero_last_row", [True, False])
 def test_the_last_row_of_q_is_held_or_free(zero_last_row):
-    # n = 1, d = 1: f = 1 − a + 3a²/2, as E s² = 1/2 and E s⁴ = 3/2 over s > 0; least at a = 1/3, where it is 5/6.
+    # For n = d = 1, f = 1 − a + 3a²/2, because s² and s⁴ have the means 1/2 and 3/2 over s > 0. The minimum is 5/6 at
+    # a = 1/3.
     step, least = Fraction(1, 3), Fraction(5, 6)
     trials = list(least_relu_loss(1, 1, step, least, np.random.default_rng(0), zero_last_row=zero_last_row))
     assert not any(trial.violates for trial in trials)
@@ -109,13 +110,13 @@ def test_pivots_tell_definite_from_indefinite_and_not_from_singular():
 
 
 def test_a_strict_local_minimum_needs_slopes_curvature_and_a_lower_point():
-    # a_j = n/((n + 1) λ_j + t) with the trace t = 3/2: 2/7 and 2/5 for n = 1.
+    # a_j = n/((n + 1) λ_j + t) with the trace t = 3/2, so a_j is 2/7 and 2/5 for n = 1.
     steps = Fraction(2, 7), Fraction(2, 5)
     lower, here = pattern(1, TWO, steps), label_in_columns(1, TWO, 0, steps[0])
     assert [trial.margin >= 0 for trial in strict_local_minimum(here, 0, lower)] == [True] * 3
     moved_on = label_in_columns(1, TWO, 0, Fraction(1, 4))
     assert next(strict_local_minimum(moved_on, 0, lower)).violates
-    # With many examples the second derivative is indefinite.
+    # With many examples the matrix of second derivatives is indefinite.
     many = Fraction(50) / (51 + Fraction(3, 2))
     assert [t.violates for t in strict_local_minimum(label_in_columns(50, TWO, 0, many), 0, lower)][:2] == [False, True]
     with pytest.raises(UndefinedError, match="the other point has the same loss"):

@@ -1,4 +1,4 @@
-"""The loss as a function of the steps against layers run on drawn prompts; its derivatives, and violations."""
+"""The loss as a function of the steps, compared with layers on random prompts; its derivatives, and violations."""
 
 from fractions import Fraction
 from itertools import islice
@@ -32,7 +32,7 @@ def test_the_loss_is_that_of_layers_on_prompts(at):
 
 
 def test_second_differences_are_exact():
-    # d = n = 1: f = ∫ (1 - a s)² (1 - b s)² with the moments 1, 1, 3, 15, 105 of the square of a Gaussian.
+    # For d = n = 1, f = ∫ (1 - a s)² (1 - b s)² dμ with the moments 1, 1, 3, 15, 105 of a squared Gaussian.
     loss = steps.loss_of_steps(2, ONE)
     assert loss(Fraction(1), Fraction(0)) == 1 - 2 + 3
     assert steps.second_differences(loss, [Fraction(0), Fraction(0)]) == (6, 12, 6)
@@ -41,13 +41,13 @@ def test_second_differences_are_exact():
     assert both[0] == both[1] and abs(steps.slope(loss, *both)) < Fraction(1, 10**40)
 
 
-# At d = 1 and n = 1 the steps' sum is 2/3 and their product 1/15, and f is 8/15 there.
+# The best steps for d = n = 1: their sum is 2/3, their product 1/15, and f = 8/15.
 BEST = given("0.12251482265544137786674043", "0.54415184401122528879992623")
 
 
 def test_the_least_pair_in_one_dimension_has_no_violation_and_others_have():
     def of(trials):
-        # Up to 10⁻²⁴, because the steps above have 26 digits.
+        # Violations below 10⁻²⁴ are ignored, because the steps above have 26 digits.
         return [trial for trial in drawn(trials, 20) if trial.margin < -max(trial.error, Fraction(1, 10**24))]
 
     assert not of(steps.least_at_steps(BEST, given("8/15")))

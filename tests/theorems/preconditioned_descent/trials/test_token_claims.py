@@ -1,4 +1,4 @@
-"""Claims about token-preconditioning layers: true claims are not violated, and false claims near them are."""
+"""Claims about token-preconditioning layers: true claims are not violated, and similar false claims are violated."""
 
 from fractions import Fraction
 from itertools import islice
@@ -21,7 +21,7 @@ def violated(trials, count=16, instance=TWO):
 
 
 def test_the_point_without_a_first_step_is_critical_and_another_is_not():
-    # The known point has a_1 = n/(n + d + 1) = 1/2.
+    # The known critical point has a_0 = 0, a_1 = n/(n + d + 1) = 1/2 and b_0 = -1/2.
     assert not violated(token_claims.positive_but_one(lambda instance: [Fraction(0), Fraction(1, 2), Fraction(-1, 2)]))
     assert violated(token_claims.positive_but_one(lambda instance: [Fraction(0), Fraction(1, 2), Fraction(-3, 5)]))
     assert violated(token_claims.positive_but_one(lambda instance: [Fraction(0), Fraction(2, 5), Fraction(-1, 2)]))

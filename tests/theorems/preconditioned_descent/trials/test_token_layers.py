@@ -1,4 +1,4 @@
-"""Token-preconditioning layers: the loss against layers run on drawn prompts, slopes by differences."""
+"""Token-preconditioning layers: the loss compared with layers on random prompts, and slopes with differences."""
 
 from fractions import Fraction
 from itertools import islice
@@ -42,7 +42,7 @@ def test_critical_points_are_critical():
 
 
 def test_a_point_that_would_violate_is_searched_again_in_more_digits():
-    # a_1 = n/(n + d + 1) = 1/2, and the slope in a_0 is a multiple of 1 + 2 b_0.
+    # At the known critical point a_1 = n/(n + d + 1) = 1/2. The slope in a_0 is a multiple of 1 + 2 b_0.
     known = [0, 0.5, -0.5]
     found = token_layers.critical_points(
         token_layers.Layers(2, TWO), np.random.default_rng(0), lambda point: -1 if point.min() < -0.4 else 0
@@ -52,7 +52,7 @@ def test_a_point_that_would_violate_is_searched_again_in_more_digits():
 
 
 def test_critical_points_in_floats_alone_have_no_verdict():
-    # The nonzero eigenvalues are within 10⁻⁴ of each other: at residuals near 10⁻⁸ floats find false critical points.
+    # The nonzero eigenvalues differ by less than 10⁻⁴, so residuals near 10⁻⁸ yield false critical points in floats.
     layers = token_layers.Layers(2, {"d": 34359738369, "n": 445})
     with pytest.raises(UndecidedError, match="a critical point in float64 was not confirmed in more digits"):
         list(islice(token_layers.critical_points(layers, np.random.default_rng(0), lambda point: point.min()), 50))
@@ -66,7 +66,7 @@ def test_eigenvalues_of_0_are_left_out_of_floats_alone():
 
 def test_the_descents_of_one_layer_end_at_its_best_step():
     layers = token_layers.Layers(1, TWO)
-    # The best step is n/(n + d + 1) at d = 2, n = 3; without a layer f is d.
+    # The best step is n/(n + d + 1) = 1/2 for d = 2 and n = 3. With step 0 the loss is d.
     assert layers.best(np.random.default_rng(0), [(0, token_layers.INFINITY)]) == pytest.approx([1 / 2], rel=1e-6)
     assert layers.loss([Fraction(1, 2)]) == Fraction(2 * 3, 6) < layers.loss([0])
 

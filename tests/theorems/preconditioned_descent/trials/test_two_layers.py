@@ -1,4 +1,4 @@
-"""The loss of two layers over all matrices against layers run on drawn prompts; its slopes, and violations."""
+"""The loss of two layers with any matrices, compared with layers on random prompts; its slopes, and violations."""
 
 from fractions import Fraction
 from itertools import islice
@@ -40,7 +40,7 @@ def test_the_laws_fit_together():
 
 
 def test_rounding_covers_the_error_of_a_loss_that_is_known():
-    # At A_0 = A_1 = 0 the loss is d; at 10⁴ I the rounding errors of the loss show.
+    # The loss is d at A_0 = A_1 = 0. At A_0 = 10⁴ I its rounding errors are visible.
     zero, laws = np.zeros((D, D)), two_layers.standard(D)
     assert two_layers.loss(zero, zero, N, laws) == D
     large = 1e4 * np.eye(D)
@@ -50,7 +50,7 @@ def test_rounding_covers_the_error_of_a_loss_that_is_known():
     assert error <= two_layers.rounding(large, zero, N, laws) < 1e-9 * exact
 
 
-# At d = 1 and n = 1 the steps' sum is 2/3 and their product 1/15.
+# The best steps for d = n = 1: their sum is 2/3 and their product 1/15.
 BEST = steps("0.1225148226554414", "0.5441518440112253")
 
 

@@ -1,4 +1,4 @@
-"""Exact means over S against those of `theorems.wishart`, which uses other formulas, and against quadrature."""
+"""Exact means over S, compared with quadrature and with `theorems.wishart`, which uses other formulas."""
 
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ def test_the_gauss_rule_has_all_its_moments_and_no_more(n, d):
 
 
 def test_the_least_square_is_that_of_a_search_and_of_one_layer():
-    # With one factor 1 - a s the least square is d - m_1²/m_2.
+    # With one factor 1 - a s the least mean square is d - m_1²/m_2.
     m = trace_moments(4, 6, 3)
     assert wishart_means.least_square(1, 6, 3) == m[0] - m[1] ** 2 / m[2]
     numbers = [float(x) for x in m]

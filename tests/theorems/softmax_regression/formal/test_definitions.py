@@ -1,7 +1,7 @@
-"""The definitions in Rocq have the values that `numerics` computes, at rational instances.
+"""At rational instances, the definitions in Rocq have the values that `numerics` computes.
 
-Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no
-shipped proof uses.
+Rocq proves that each value is within 10⁻⁹ of the float. The proofs use the library Interval with machine arithmetic,
+which no shipped proof uses.
 """
 
 from fractions import Fraction
@@ -15,7 +15,7 @@ from tests.theorems import rocq
 pytestmark = pytest.mark.formal
 AREA = rocq.Area("softmax_regression", "SoftmaxRegression")
 
-# n = 3 rows, d = 2 columns; A and x before and after, and the target.
+# For n = 3 and d = 2: the data A and A1, a matrix S, the layer's W and V, the weights x and x1, and a target b.
 TABLES = {
     "A": [["1", "-1/2"], ["1/3", "2"], ["-1", "3/4"]],
     "A1": [["1/2", "-1/2"], ["1/3", "1"], ["-1", "1/4"]],
@@ -80,7 +80,7 @@ def values():
 
 
 def goal(name, value):
-    """Return Rocq's goal that a value, a slope in x, or the norm of a shift is near to a float."""
+    """Return Rocq's goal that a term, a slope in x, or the norm of a shift is within 10⁻⁹ of a float."""
     kind, *of = name.split()
     if kind == "slope":
         return f"""From SoftmaxRegression.formal Require Import gradient.
@@ -98,7 +98,7 @@ rewrite !E by auto with arith. clear H E."""
 
 
 def text(found):
-    """Return a text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
+    """Return a text that Rocq accepts if the definitions have the given values to within 10⁻⁹."""
     goals = (f"{goal(name, value)} {UNFOLD}. interval with (i_prec 80). Qed." for name, value in found.items())
     return "\n".join([*instance(), *goals])
 
@@ -120,7 +120,7 @@ def test_another_value_is_refused(area):
 
 
 def spectral(value):
-    """Return a text that Rocq accepts if S has the spectral norm `value`, which the vector (1, 1)/√2 attains."""
+    """Return a text that Rocq accepts if `value` is S's spectral norm, attained at (1, 1)/√2, to within 10⁻⁹."""
     lines = [*instance(), "From SoftmaxRegression.formal Require Import sums."]
     lines.append(f"Goal forall g, g = spectral_norm 2 2 S -> {rocq.near(value)}. Proof. intros g ->.")
     lines.append("""
@@ -148,7 +148,7 @@ def test_the_spectral_norm_is_the_largest_singular_value(area):
     assert not good and "Numerical evaluation failed" in answer
 
 
-# The general proofs hold for these wrong definitions too: only values show the errors.
+# The general proofs also hold for these wrong definitions; only values reveal the errors.
 PLANTED = {
     "the transposed matrix": ("A i j * x j", "A j i * x j"),
     "the loss without its half": ("/ 2 * norm n (minus p b) ^ 2", "norm n (minus p b) ^ 2"),

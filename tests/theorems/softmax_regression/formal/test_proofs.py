@@ -1,4 +1,4 @@
-"""Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
+"""Rocq accepts the proofs with only the axioms of the classical reals, and refuses them if a definition is wrong."""
 
 import pytest
 
@@ -32,7 +32,7 @@ class TestProofs(rocq.ProofsOfAnArea):
     AREA, PROOFS, OTHER = AREA, PROOFS, {"shifts.weight_shift_holds": "data_shift_shift"}
 
 
-# With each error the definitions still compile; the proof that uses the changed definition fails.
+# With each planted error the definitions still compile, and the proof that uses the changed definition fails.
 PLANTED = {
     "softmax of twice the logits": (
         "definitions",

@@ -1,4 +1,4 @@
-"""The layer and the gradient step against direct computations, and violations."""
+"""The layer and the gradient step, compared with direct computations, and violations of wrong claims."""
 
 from fractions import Fraction
 from itertools import islice
@@ -70,7 +70,7 @@ def test_in_the_slow_task_only_two_rows_stay_with_the_step():
 def test_the_limit_of_small_scores_and_a_smaller_factor_that_is_exceeded():
     below, above = (attention_layer.slope_at_most(sp.Float(factor)) for factor in (0.0249, 0.0170))
     assert not violated(below, 20, INSTANCE | {"n": 8}) and violated(above, 20, INSTANCE | {"n": 8})
-    # With three rows only drawn tasks are tried.
+    # With three rows only random tasks are tried.
     assert not violated(below, 20, INSTANCE | {"n": 3})
 
 

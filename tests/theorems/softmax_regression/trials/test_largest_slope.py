@@ -1,4 +1,4 @@
-"""The largest eigenvalue of the softmax Jacobian: against differences, over logits of three levels; violations."""
+"""The largest eigenvalue of the softmax Jacobian: by differences, and over logits of three levels; violations."""
 
 from fractions import Fraction
 from itertools import islice
@@ -14,7 +14,7 @@ from verify import UndefinedError
 
 INSTANCE = {"n": 5, "R": Fraction(2)}
 BEST = 2 / (2 + 3 * np.exp(-4 * np.sqrt(5 / 6)))
-"""R/(2 + (n − 2) exp(−R² √(n/(2(n − 2)))))."""
+"""The best factor R/(2 + (n − 2) exp(−R² √(n/(2(n − 2))))) at `INSTANCE`."""
 
 
 def in_reach(_):
@@ -35,11 +35,11 @@ def test_eigenvalue_and_slopes_match_finite_differences():
 
 
 def test_the_levels_are_those_of_a_grid():
-    # Vectors of three entries with sum 0 and norm 1 are parametrised by an angle.
+    # An angle parametrises the vectors of three entries with sum 0 and norm 1.
     angles = np.linspace(0, 2 * np.pi, 2001)
     plane = np.linalg.svd(np.ones((1, 3)))[2][1:]
     grid = max(largest_slope.largest_eigenvalue(np.array([np.cos(t), np.sin(t)]) @ plane)[0] for t in angles)
-    # A grid of steps of 1/300 misses a maximum by 10⁻⁵ at most.
+    # On a grid with steps of about 1/300 the error of a maximum is at most 10⁻⁵.
     assert grid <= largest_slope.three_levels(3, 1) + 1e-12 and largest_slope.three_levels(3, 1) <= grid + 1e-5
 
 

@@ -1,4 +1,4 @@
-"""Moves of softmax regression: the norms are kept, both kinds come near the bounds, and violations are found."""
+"""Moves of softmax regression: the norms stay bounded, both kinds come near the bounds, and violations are found."""
 
 import math
 from fractions import Fraction
@@ -35,7 +35,7 @@ def test_moves_keep_the_norms_and_small_ones_are_small(draw, n, d, R, small):
 
 def test_change_of_the_prediction_and_size_of_the_move():
     move = moves.Move(np.zeros((2, 1)), np.array([2.0]), np.array([[0.0], [1.0]]), np.array([2.0]))
-    # Logits 0 and 2: probabilities 1/(1 + e²) and the rest.
+    # The logits become 0 and 2, so the first probability changes from 1/2 to 1/(1 + e²).
     assert move.moved() == pytest.approx(math.sqrt(2) * (0.5 - 1 / (1 + math.exp(2))), rel=1e-14)
     assert move.size == 1
     assert moves.Move(np.ones((3, 2)), np.zeros(2), np.ones((3, 2)), np.array([3.0, 4.0])).size == 5
@@ -52,7 +52,7 @@ def test_rows_and_radii_at_the_ends(draw):
     for instance in ({"n": 1, "d": 1, "R": 4}, {"n": 2, "d": 1, "R": 10**6}, {"n": 50, "d": 20, "R": 10**100}):
         assert not violated(moves.predictions_within(draw), instance=instance)
         if instance["R"] > moves.LARGEST_RADIUS:
-            # Moves of norms up to 100 are far from R/2 times the move.
+            # With norms up to 100, the change of the prediction is far below R/2 times the move.
             with pytest.raises(UndefinedError, match="moves of norms above 100 are not tried"):
                 violated(moves.shift_within(draw), instance=instance)
         else:

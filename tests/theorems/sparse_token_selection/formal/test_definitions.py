@@ -1,7 +1,7 @@
-"""The definitions in Rocq have the values that `numerics` computes, at rational instances.
+"""At rational instances, the definitions in Rocq have the values that `numerics` computes.
 
-Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no shipped
-proof uses.
+Rocq proves that each value is within 10⁻⁹ of the float. The proofs use the library Interval with machine arithmetic,
+which no shipped proof uses.
 """
 
 import re
@@ -18,7 +18,7 @@ from tests.theorems import rocq
 pytestmark = pytest.mark.formal
 AREA = rocq.Area("sparse_token_selection", "SparseTokenSelection")
 
-# T = 3 tokens of dimension d = 2 with encodings of dimension d_e = 2, the first and the last token selected.
+# T = 3 tokens of dimension d = 2 with encodings of dimension d_e = 2; the first and the last token are selected.
 X = [["1", "-1/2", "3/4"], ["1/3", "2", "-1"]]
 ENCODINGS = [["1", "1/2", "-1/2"], ["-1/4", "1", "1/2"]]
 W = [["1/2", "-1", "1/3", "1"], ["1", "1/4", "-1/2", "2/3"], ["0", "1", "1/2", "-1"], ["-1/3", "1/5", "1", "1/4"]]
@@ -53,7 +53,7 @@ def tensor(rows):
 
 
 def logits():
-    """Return the exact logits, which help Rocq: it proves that they are the logits."""
+    """Return the exact logits; the text states them as lemmas, which Rocq proves."""
     w, x, e = ([[Fraction(value) for value in row] for row in rows] for rows in (W, X, ENCODINGS))
     Z = [*x, *e]
     query = [0, 0, *(sum(s * v for s, v in zip(SELECTED, row, strict=True)) for row in e)]
@@ -62,7 +62,7 @@ def logits():
 
 
 def values():
-    """The loss of the sample and the chosen entries of its gradient, by autograd."""
+    """Return, by term, the sample's loss and the chosen entries of its gradient, by autograd."""
     leaves = tensor(W).requires_grad_(), tensor(V).requires_grad_()
     subsets = torch.tensor([SELECTED], dtype=torch.float64)
     loss = reference.loss(*leaves, tensor(ENCODINGS), tensor(X)[None], subsets).sum()
@@ -73,7 +73,7 @@ def values():
 
 
 def instance():
-    """Yield the lines that define matrices and subset, state the logits, and enclose the attention for Interval."""
+    """Yield lines that define the matrices and the subset, state the logits, and enclose the attention."""
     yield from (HEAD, matrix("X", X), matrix("e", ENCODINGS), matrix("W", W), matrix("V", V))
     yield f"Definition y : subset := [{'; '.join('true' if each else 'false' for each in SELECTED)}]."
     for i, logit in enumerate(logits()):
@@ -86,7 +86,7 @@ def instance():
 
 
 def goal(name, value):
-    """Return Rocq's goal that a value or slope is near to a float; the slope is unique, so it is the closed form's."""
+    """Return Rocq's goal that a term or slope is within 10⁻⁹ of a float; a slope is equal to its closed form."""
     if not name.startswith("slope"):
         return f"Goal forall g, g = {name} -> {rocq.near(value)}.\nProof. intros g ->. unfold {name.split()[0]}."
     kind, *of = name.split()
@@ -98,7 +98,7 @@ unfold {closed.split()[0]}, residual."""
 
 
 def text(found):
-    """A text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
+    """Return a text that Rocq accepts if the definitions have the given values to within 10⁻⁹."""
     lines = list(instance())
     for name, value in found.items():
         lines.append(goal(name, value))
@@ -111,7 +111,7 @@ def text(found):
 
 @pytest.fixture(scope="module")
 def layer(tmp_path_factory):
-    """The folder in which the definitions and the gradient are compiled."""
+    """Return the folder in which the definitions and the gradient are compiled."""
     folder = AREA.copied(tmp_path_factory.mktemp("layer"))
     failure = AREA.compiled(folder, "formal/layer/gradient.v")
     assert failure is None, failure
@@ -130,7 +130,7 @@ def test_another_value_is_refused(layer):
     assert not good and "Numerical evaluation failed" in answer
 
 
-# The gradient is proved for any target and query, so only values show these errors.
+# The proofs about the gradient hold for any target and query, so only values reveal these errors.
 PLANTED = {
     "the target not divided by q": ("X a i) / INR q.", "X a i)."),
     "a query of the tokens that are not selected": (
@@ -150,7 +150,7 @@ def test_a_wrong_definition_has_another_value(tmp_path, error):
 
 
 def recursion(found):
-    """A text that Rocq accepts if two steps of the recursion for T = 4, q = 2, d = 2, η = 1/2 have some values."""
+    """Return a text that Rocq accepts if the recursion with T = 4, q = d = 2, η = 1/2 has the given values."""
     lines = [HEAD, f"From {AREA.name}.formal Require recursion."]
     for name, value in found.items():
         lines.append(f"Goal forall g, g = {name} -> {rocq.near(value)}. Proof. intros g ->.")
@@ -162,7 +162,7 @@ def recursion(found):
 
 
 def trained():
-    """Return α, C and the loss after two steps of full matrices from zero, by the cubature of degree 3."""
+    """Return α, C and the loss after two steps from zero with full matrices, computed by the cubature of degree 3."""
 
     def gradient(W, V):
         found = reference.cubature_gradient(W, V, reference.one_hot_encodings(4), 2)
@@ -199,7 +199,7 @@ def test_the_subsets_are_all_of_their_size(layer):
 
 
 def moments(found):
-    """A text that Rocq accepts if the moments of a standard normal variable have some values."""
+    """Return a text that Rocq accepts if a standard normal variable has the given moments."""
     goals = (f"Goal normal_moment {degree} = {value}.\nProof. simpl. lra. Qed." for degree, value in found.items())
     return "\n".join([HEAD, *goals])
 

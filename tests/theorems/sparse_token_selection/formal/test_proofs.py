@@ -1,4 +1,4 @@
-"""Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
+"""Rocq accepts the proofs with only the axioms of the classical reals, and refuses them if a definition is wrong."""
 
 import pytest
 
@@ -46,7 +46,7 @@ RUNS = {
 
 @pytest.fixture(scope="module")
 def lemma1(tmp_path_factory):
-    """The folder in which Lemma 1 is compiled."""
+    """Return the folder in which Lemma 1 is compiled."""
     folder = AREA.copied(tmp_path_factory.mktemp("lemma1"))
     failure = AREA.compiled(folder, "formal/layer/reduced_dynamics.v", "formal/layer/sign_tables.v")
     assert failure is None, failure
@@ -84,7 +84,7 @@ def test_an_axiom_more_is_seen(lemma1):
     assert good and rocq.axioms(answer) == {"bad"}
 
 
-# With each error the changed file still compiles; the proof that uses the changed definition fails.
+# With each planted error the changed file still compiles, and the proof that uses the changed definition fails.
 ONE_ENTRY = "is_derive (fun t => sample_loss q (with_entry W r c t) V X y) (W r c) "
 PLANTED = {
     "one entry of the gradient doubled": (

@@ -1,4 +1,4 @@
-"""Losses of linear measurements by enumeration and by samples, and least losses that are refuted."""
+"""Losses of linear measurements by enumeration and by samples, and the refutation of wrong least losses."""
 
 from itertools import combinations, islice
 

@@ -1,4 +1,4 @@
-"""Long runs: a linear recursion, whose steps are known, and runs that are not followed."""
+"""Long runs: a linear recursion with a known number of steps, and runs that are not followed."""
 
 import math
 
@@ -9,7 +9,7 @@ from verify.errors import UndefinedError
 
 
 def shrinking(a, b):
-    """Return the function that gives the changes of x and y for x' = (1 − a) x, y' = (1 − b) y."""
+    """Return a function that gives the changes of x and y in a step x' = (1 − a) x, y' = (1 − b) y."""
     return lambda x, y: (-a * x, -b * y)
 
 

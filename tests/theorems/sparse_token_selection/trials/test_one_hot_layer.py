@@ -1,4 +1,4 @@
-"""The layer with one-hot encodings: moments, gradient and loss by brute force, and wrong claims that are refuted."""
+"""The layer with one-hot encodings: moments, gradient and loss by enumeration, and wrong claims that are refuted."""
 
 from itertools import combinations, islice, product
 
@@ -17,7 +17,7 @@ def indicators(T, q):
 
 
 def losses(X, V, W, y):
-    """½‖f − STS‖² of each X, from the definition of the layer."""
+    """Return ½‖f − STS‖² for each X, from the definition of the layer."""
     found = []
     for x in X:
         Z = np.vstack([x, np.eye(len(y))])
@@ -27,7 +27,7 @@ def losses(X, V, W, y):
 
 
 def population_slopes(V, W):
-    """Return the mean of the slopes over all subsets, one at a time, and over the permutations of one subset."""
+    """Return the slopes averaged over all subsets, and averaged over the permutations of one subset."""
     one_by_one = []
     for y in indicators(T, q):
         slope_V, column = layer.slopes(layer.tokens(T, d), V, layer.softmax(W[d:, d:] @ y), y)
@@ -60,7 +60,7 @@ def test_the_slopes_are_those_of_the_layers_loss():
         np.mean([losses(layer.tokens(T, d), V + s * toward_V, W + s * toward_W, y) for y in indicators(T, q)])
         for s in (-h, h)
     ]
-    # Differences are off by about h² times a third derivative.
+    # The errors of differences are about h² times a third derivative.
     assert (ends[1] - ends[0]) / (2 * h) == pytest.approx(
         np.sum(toward_V * slope_V) + np.sum(toward_W * slope_W), abs=1e-5
     )

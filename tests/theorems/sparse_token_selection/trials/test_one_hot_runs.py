@@ -1,4 +1,4 @@
-"""The run with one-hot encodings: its loss and steps by brute force, and rates that are refuted."""
+"""The run with one-hot encodings: its loss and steps computed directly, and wrong rates that are refuted."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ RUN = runs.OneHotRun(7, 2, 3, 0.8)
 
 
 def dense_loss(alpha, C):
-    """Return d/2 Σ (αp_i − u_i)², token by token."""
+    """Return d/2 Σ (αp_i − u_i)², summed token by token."""
     logits = C * (np.arange(7) < 2)
     p = np.exp(logits) / np.exp(logits).sum()
     return 3 / 2 * np.sum((alpha * p - (np.arange(7) < 2) / 2) ** 2)

@@ -1,4 +1,4 @@
-"""Samples of sign encodings against all signs, and their interpolation."""
+"""Samples of sign encodings, compared with the enumeration of all signs, and their interpolation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Runs with sign encodings: claims about them, near misses that are refuted, and runs that do not converge."""
+"""Runs with sign encodings: true claims, similar false claims that are refuted, and runs that do not converge."""
 
 from fractions import Fraction
 
