@@ -39,7 +39,7 @@ class Rule:
     Raises
     ------
     TheoremError
-        For text that is not one line, an unknown kind, and a name of algebra: substitution, identity or expansion.
+        For text that is not one line, an unknown kind, and a name for algebra: substitution, identity or expansion.
 
     Examples
     --------
@@ -181,9 +181,9 @@ def theorem_of(used: str) -> str | None:
 
 
 def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
-    """Raise TheoremError for an extension that concludes no claim, uses its theorem's clauses, or lacks a theorem.
+    """Raise TheoremError for an extension that concludes no claim, uses its own theorem's clauses, or uses no theorem.
 
-    A clause of the theorem may rest on hypotheses that the extension does not use.
+    It may use no clause of its own theorem, because the clause may rest on hypotheses that the extension does not use.
     """
     where = f"beyond {extension.label}"
     claims = [claim.label for claim in statement.claims]
@@ -198,10 +198,10 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
-    """Raise TheoremError for a taken label, a missing premise, and an unused step, inference or theorem.
+    """Raise TheoremError for a repeated label, a missing premise, and an unused step, inference or theorem.
 
-    An inference may use only earlier inferences, so that none rests on itself. An unused inference must conclude a
-    claim. Each theorem in `proof_uses` must be used.
+    An inference may use only earlier inferences, so that none rests on itself. An inference that no other uses must
+    conclude a claim. Each theorem in `proof_uses` must be used.
     """
     claims, steps = ({clause.label for clause in part} for part in (statement.claims, statement.steps))
     known = {*claims, *steps, *(hypothesis.label for hypothesis in statement.hypotheses)}

@@ -127,7 +127,7 @@ def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None
 
 
 def written(value: Any) -> Any:
-    """Return a parameter's value for a certificate: a word as it is, a number, or each in a list, as canonical text."""
+    """Return a parameter's value for a certificate: a word, the canonical text of a number, or a list of such texts."""
     if isinstance(value, tuple):
         return [number(entry) for entry in value]
     return value if isinstance(value, str) else number(value)

@@ -1,4 +1,4 @@
-"""Check a theorem at an instance: its hypotheses, then every claim and step, in scope or not."""
+"""Check a theorem at an instance: its hypotheses, then every claim and step, also out of scope."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,11 +37,11 @@ from verify.printing import text_of
 from verify.provers.multipliers import Multipliers
 
 _LEAST_WORK = 5e6
-"""Minimum limit on the cost of re-checking, in nominal microseconds, however little time is given."""
+"""Minimum limit on the cost of re-checking, in nominal microseconds, for every time budget."""
 _HARD_END = 1.1
-"""Factor on the time budget at which code that does not check the deadline is ended."""
+"""Multiple of the time budget after which code that does not check the deadline is ended."""
 _GRACE = 0.3
-"""Seconds added to that time, because a tenth of a small budget is too short for code that does check."""
+"""Seconds added to that time: of a small budget, a tenth is too short for code that does check the deadline."""
 
 
 def check(
@@ -67,7 +67,7 @@ def check(
     seed
         Seed of random draws; an exact check does not use it, and reports it unchanged.
     progress
-        Called now and then with the step at which a recursion stands.
+        Function that is called now and then with the number of the current step of a recursion.
     use_certificate
         Whether to take a proof for all parameters from the certificate in the theorem's package, if the re-checker
         accepts it. Otherwise, and without a certificate, a proof is searched for.
@@ -142,7 +142,7 @@ def check_wrong(
 
 
 def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof]) -> Iterator[Proofs]:
-    """Yield each clause's proofs for all parameters; none if they would hold for the instance's words alone."""
+    """Yield each clause's proofs for all parameters; none if they would hold only for the words of the instance."""
     in_scope = question.in_scope
     for clause, specialised in zip(statement.clauses, question.statement.clauses, strict=True):
         if statement.for_all(clause, in_scope=in_scope, hypotheses=False):
@@ -180,7 +180,7 @@ def _values(
 
 
 def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
-    """Return the clauses with their standings for all parameters, and those of the claims and the theorems used."""
+    """Return the clauses with their standings, and the standings of the claims and of the theorems used."""
     proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
     by_clause, for_all = established(theorem, proved, refuted)
@@ -194,7 +194,7 @@ def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: b
 def _reported(
     value: Any, results: Mapping[str, ClauseResult], decider: Decider, question: Question
 ) -> tuple[Any, Rechecked]:
-    """Return a reported value, None if it does not apply here, and the trusts if the re-checker confirms it.
+    """Return a reported value (None if it does not apply here), and the trusts if the re-checker confirms it.
 
     Raises UndefinedError or UndecidedError if the value cannot be computed.
     """
@@ -229,7 +229,7 @@ def _valued(
 
 
 def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question: Question) -> tuple[Any, Rechecked]:
-    """Return the value of the first case whose relations hold; None if there is none. Raises UndecidedError."""
+    """Return the value of the first case whose relations hold, or None. Raises UndecidedError like `_holds`."""
     rechecked: Rechecked = frozenset()
     for case in cases:
         for relation in case.relations:
@@ -244,9 +244,9 @@ def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question:
 
 
 def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[bool, Rechecked]:
-    """Return whether a relation holds at the instance, and whether that was re-checked.
+    """Return whether a relation holds at the instance, and the trusts if the re-checker confirms the answer.
 
-    Raises UndecidedError if it is not decided, because no later case may then be taken.
+    Raises UndecidedError if the relation is not decided, because no later case may then be taken.
     """
     result = decider.decide(Inequality("holds", relation), question)
     if result.holds is None:
@@ -255,7 +255,7 @@ def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[
 
 
 def _over(value: ValueOver, decider: Decider, question: Question) -> tuple[Any, Rechecked]:
-    """Return the exact value at each entry of a list, or their sum, and whether all were re-checked.
+    """Return the exact value at each entry of a list, or the sum of these values, and the trusts if all are re-checked.
 
     Raises UndefinedError for an entry without a rational value, and if the time runs out.
     """

@@ -42,11 +42,11 @@ from verify.shown import Witness
 _VALUE_BITS = 512
 """Bits with which the re-checker computes a reported value."""
 _ALONE = 10.0
-"""Default time in seconds for a clause that is decided alone."""
+"""Default time in seconds for deciding a single clause."""
 
 
 Rechecked: TypeAlias = frozenset[Trust] | None
-"""The trusts of a re-checked value beside the re-checker's core; None for a value that is not re-checked."""
+"""The trusts of a re-checked value beyond the re-checker's core; None for a value that is not re-checked."""
 
 
 def proofs_for_all(
@@ -57,10 +57,10 @@ def proofs_for_all(
     by: Multipliers | None = None,
     hypotheses: bool,
 ) -> Proofs:
-    """Yield the proofs for all parameters of a clause: a certificate's, if given, then its own.
+    """Yield the proofs for all parameters of a clause: the certificate's, if given, then those that a search finds.
 
-    The clause's own proof is searched for only when it is asked for; with `hypotheses` it may use the hypotheses. With
-    the multipliers `by`, the proof that they give is taken in place of a search.
+    A proof is searched for only when the iterator asks for it; with `hypotheses` it may use the hypotheses. With the
+    multipliers `by`, the proof that they give is taken in place of a search.
     """
     if certificate is not None:
         yield ProofForAll(certificate), ""
@@ -74,7 +74,7 @@ def proofs_for_all(
         return
     # A proof that is no mapping is refused with the result.
     yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
-    # After a refusal, a clause may have a proof by another way.
+    # If the re-checker refuses this proof, a clause may have another one.
     otherwise = getattr(clause, "prove_otherwise", None) if by is None and own is not None else None
     with suppress(TheoremError, UndefinedError, UndecidedError):
         other = None if otherwise is None else otherwise(statement, hypotheses=hypotheses)
@@ -83,11 +83,11 @@ def proofs_for_all(
 
 
 class Decider:
-    """Decides clauses at an instance of a statement, which still contains its Cases, as the digested data do.
+    """Decides clauses at an instance of a statement; the statement still contains its Cases, as the digested data do.
 
-    The data for the re-checker are read at the start, so that no clause's evaluation can change them. All re-checks
-    by the core together cost at most `work`, in nominal microseconds, and so do all that need doors. `clauses` handles
-    Ctrl-C; the other methods let it pass.
+    The data for the re-checker are read at the start, so that no clause's evaluation can change them. All re-checks by
+    the core together cost at most `work`, in nominal microseconds; so do all re-checks that need doors. `clauses`
+    handles Ctrl-C; the other methods let it pass.
     """
 
     def __init__(self, statement: Statement, instance: Mapping[str, Any], work: float = MOST_WORK) -> None:
@@ -104,7 +104,7 @@ class Decider:
 
     @cached_property
     def _helped(self) -> Instance:
-        """The statement at the instance, read with what the packages add to the re-checker's core."""
+        """The statement at the instance, read by the re-checker's core with the packages' additions."""
         return Instance(self._text, self._instance, self._work, registry=with_doors()[0])
 
     @cached_property
@@ -121,7 +121,7 @@ class Decider:
     def clauses(self, question: Question, proofs: Iterable[Proofs]) -> tuple[tuple[ClauseResult, ...], Question]:
         """Decide all clauses of the statement, claims before steps, given each clause's proofs for all parameters.
 
-        Returns the results, and the question with the rest of its budget.
+        Returns the results, and the question with the remaining budget.
         """
         results = list[ClauseResult]()
         for place, (clause, for_all) in enumerate(zip(question.statement.clauses, proofs, strict=True)):
@@ -174,7 +174,7 @@ class Decider:
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
 
     def _has_limit(self, clause: Clause) -> bool:
-        """Whether a clause contains a limit: SymPy may have given its value, which counts only if it is re-checked."""
+        """Whether a clause contains a limit; a value that SymPy gives to a limit counts only if it is re-checked."""
         return any(self.statement.expand(sp.sympify(each)).has(sp.Limit) for each in clause.expressions())
 
     def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
@@ -186,13 +186,13 @@ class Decider:
         return ended(hard_end, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof))
 
     def scope_trusts(self) -> tuple[Trust, ...]:
-        """Return the trusts of the re-checker's finding on the hypotheses, beyond its core."""
+        """Return the trusts, beyond the re-checker's core, of its verdict on the hypotheses."""
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
     def scope(self, hard_end: float) -> tuple[bool | None, str]:
         """Return whether the re-checker finds all hypotheses to hold; None and the reason if it does not decide."""
         try:
-            # The statement is read within the time as well.
+            # Reading the statement counts towards the time as well.
             return ended(hard_end, lambda: self.rechecker().in_scope())
         except OutOfTimeError as error:
             return None, str(error)
@@ -212,7 +212,7 @@ class Decider:
 
 
 def both(*found: Rechecked) -> Rechecked:
-    """Return the joint trusts of some values; None unless all are re-checked."""
+    """Return the union of the trusts of some values; None unless all values are re-checked."""
     trusts = [each for each in found if each is not None]
     return frozenset[Trust]().union(*trusts) if len(trusts) == len(found) else None
 
@@ -270,7 +270,7 @@ def _refuse_ill_typed(clause: Clause, result: Any) -> None:
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
     """Return the result with its proof's checkpoints removed; None if the proof has none.
 
-    The balls of a checkpoint are several times wider than those of the run, which may be too wide for a close decision.
+    The balls of a checkpoint are several times wider than those of the run: they may not decide a close comparison.
     """
     proof = result.proof
     return replace(result, proof={**proof, "checkpoints": []}) if proof and proof.get("checkpoints") else None

@@ -21,7 +21,7 @@ from verify.shown import Formula, visible
 class Step:
     """One step of a derivation: left = right, and why.
 
-    A step whose two sides are written the same is refused when it is checked.
+    The check refuses a step whose two sides are written in the same way.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class CheckedStep(Formula):
-    """A step with its number, after its check; `left` and `right` are written with the shorthands."""
+    """A checked step with its number; `left` and `right` are written with the shorthands."""
 
     number: int
     why: str
@@ -83,7 +83,7 @@ class Derivation(Formula):
     definitions
         The meanings of names; they are inserted before a step is checked.
     shorthands
-        Pairs (name, expression), applied in order: a shown step has the name in place of the expression.
+        Pairs (name, expression), applied in order: a printed step has the name in place of the expression.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Derivation(Formula):
     shorthands: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
 
     def notation(self) -> list[tuple[sp.Expr, sp.Expr]]:
-        """Return names with meanings: a shorthand's written with the later shorthands, a definition's with all."""
+        """Return names with meanings; those of shorthands use the later shorthands, those of definitions use all."""
         short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 
@@ -117,7 +117,7 @@ class Derivation(Formula):
 
     @cached_property
     def holding_steps(self) -> tuple[tuple[CheckedStep, ...], str]:
-        """The steps before the first that does not hold, and its error ("" if all steps hold); checked once."""
+        """The steps before the first one that does not hold, and its error ("" if all hold); checked once."""
         steps: list[CheckedStep] = []
         try:
             steps.extend(self.checked_steps())

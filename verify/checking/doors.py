@@ -1,4 +1,4 @@
-"""Doors, by which packages extend the re-checker: entry points in the group `lemmascope.rechecks`.
+"""Doors, through which packages extend the re-checker: entry points in the group `lemmascope.rechecks`.
 
 Each door names a `Rechecks`, as `module:object`. A door is identified by the modules that its module reaches by
 relative imports inside its package, and by the digest of their text. The modules are found by reading their text,
@@ -41,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def door(name: str) -> Door:
-    """Return the installed door of a name, its modules read and not run. Raises Unknown, and says why."""
+    """Return the installed door of a name; its modules are read and not run. Raises Unknown with the reason."""
     if not _NAME.fullmatch(name):
         raise Unknown(f"{name!r}: a door's name is of letters of A to Z, digits, '.', '_' and '-'")
     found = installed_by_name(GROUP).get(name, ())
@@ -77,7 +77,7 @@ def asks_for_doors(*data: Any, clauses: Iterable[Any] = (), proofs: Iterable[Any
 
 
 def kinds(parts: Iterable[Any]) -> Iterator[str]:
-    """Yield the kinds that clauses or proofs say they are of."""
+    """Yield the kinds that the data of clauses or proofs name."""
     yield from (part["kind"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("kind"), str))
 
 
@@ -192,7 +192,7 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
         raise Unknown(f"{where}: imports {module} by its full name; a door imports its own package relatively")
     if bad := [name for name in names if name in _REFUSED_ATTRIBUTES | _REFUSED_NAMES]:
         raise Unknown(f"{where}: imports {bad[0]}, which a door may not")
-    # A plain `import verify.rechecker.balls` binds the name `verify`, and so gives access to all of it.
+    # A plain `import verify.rechecker.balls` binds the name `verify`, and so gives access to the whole package.
     helpers = [f"{module}.{name}" for name in names] if module == "verify.rechecker" else [module] if names else []
     if top in sys.stdlib_module_names - _REFUSED or top == "flint" or (helpers and HELPERS.issuperset(helpers)):
         return
@@ -207,7 +207,7 @@ def _relative(node: ast.ImportFrom, package: Sequence[str], folder: Path, where:
     base = package[: len(package) - node.level + 1]
     inside = ".".join([*base, *([node.module] if node.module else [])])
     modules = [full for alias in node.names if _file_of(folder, full := f"{inside}.{alias.name}") is not None]
-    # An import runs a subpackage's __init__; the top package's own counts only if a name is imported from it.
+    # An import runs a subpackage's __init__; that of the top package counts only if a name is imported from it.
     own = "." in inside and _file_of(folder, inside) is not None
     return [*modules, inside] if own or len(modules) < len(node.names) else modules
 
@@ -222,13 +222,13 @@ def _file_of(folder: Path, name: str) -> Path | None:
 
 
 class _Modules(MetaPathFinder, ExecutionLoader):
-    """Finds and runs the modules behind doors from the text that was read; other folders are empty packages."""
+    """Finds the modules behind doors and runs the text that was read; a folder is an empty package."""
 
     def __init__(self) -> None:
         self.known: dict[str, tuple[Path, str]] = {}
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Return the spec of a module that was read, or of a folder of one."""
+        """Return the spec of a module that was read, or of a folder that contains one."""
         inside = fullname in self.known
         if not inside and not any(name.startswith(f"{fullname}.") for name in self.known):
             return None
@@ -249,9 +249,9 @@ _MODULES = _Modules()
 
 @lru_cache(maxsize=100)
 def _loaded(name: str, code: Code) -> Rechecks:
-    """Return the `Rechecks` behind a door. Raises Unknown if it cannot be run, or is something else."""
+    """Return the `Rechecks` behind a door. Raises Unknown if the code cannot be run, or names no `Rechecks`."""
     if _MODULES not in sys.meta_path:
-        # First in the list, so that no other module of the same name on the path is run.
+        # The finder comes first, so that no other module of the same name on the path is run.
         sys.meta_path.insert(0, _MODULES)
     # Modules of the same door with another text may be loaded already, so the names contain the digest.
     under = f"{_UNDER}.x{code.digest[:16]}"

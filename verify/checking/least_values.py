@@ -1,8 +1,8 @@
-"""The least integer of a range at which some expressions are at most a level, exactly, without assuming monotonicity.
+"""The least integer of a range at which some expressions are at most a level, computed exactly, also if not monotone.
 
 An integer at which all expressions are at most the level is enough. If the expressions are rational in the integer's
 symbol, they cross the level, or have no value, only at the real roots of some polynomials. So the least integer that is
-enough is the first of the range, or next to a root. Otherwise the range is searched from its first integer on.
+enough is the first integer of the range, or next to a root. Otherwise the range is searched from its first integer on.
 """
 
 import math
@@ -24,7 +24,7 @@ from verify.language.symbolic_zeros import substitute
 from verify.printing import text_of
 
 _MOST_TRIED = 10_000
-"""Maximum difference between the last and the first integer tried, if it is unknown where the sign may change."""
+"""Maximum difference between the last and the first integer tried, if possible changes of sign are unknown."""
 
 
 def least(value: ValueLeast, question: Question) -> int:

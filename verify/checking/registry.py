@@ -29,16 +29,16 @@ KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagra
 _GROUP = "lemmascope.catalogue"
 CATALOGUE = "catalogue.json"
 PACKAGES = "packages"
-"""The part of a catalogue that lists the packages whose objects it has."""
+"""The key in a catalogue of the list of packages whose objects it contains."""
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
-"""Suffixes of files of other kinds, by which a path is told from an id."""
+"""Suffixes of files other than Python's; a reference with such a suffix is a path and not an id."""
 _TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
 """The verb that takes the ids of a kind."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
-    """Yield the installed entries of a kind with their packages, from the kind's own group and from each catalogue.
+    """Yield the installed entries of a kind with their packages, from the kind's entry points and from each catalogue.
 
     A catalogue that cannot be read yields its error in place of its entries; the other catalogues are still read.
     """
@@ -109,14 +109,14 @@ def installed_by_name(group: str) -> Mapping[str, Sequence[metadata.EntryPoint]]
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
-    """Return Python's path with each folder's change time; while it is the same, so are the installed packages."""
+    """Return Python's path with each folder's change time; equal results mean the same installed packages."""
     return tuple(map(_changed, sys.path))
 
 
 def _changed(folder: str) -> tuple[str, int]:
-    """Return a folder of the path with its change time, which is new after an installation or a removal there."""
+    """Return a folder of the path with its change time, which an installation or a removal in the folder changes."""
     try:
-        return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 (it is looked at hundreds of times)
+        return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 (called hundreds of times)
     except OSError:
         return folder, 0
 
@@ -125,7 +125,7 @@ def _changed(folder: str) -> tuple[str, int]:
 def _installed(
     read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]
 ) -> Mapping[str, Sequence[metadata.EntryPoint]]:
-    """Return the entry points that `read` finds on a path, by group; cached, since each package has a file of them."""
+    """Return the entry points that `read` finds on a path, by group; cached, because it reads a file per package."""
     found = read()
     return {group: tuple(found.select(group=group)) for group in found.groups}
 
@@ -192,7 +192,7 @@ def ids(kind: str, package: str | None = None) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Return the kind of an id, if there are several the first in `KINDS`; None if the id is not installed."""
+    """Return the kind of an id (the first in `KINDS` if there are several); None if the id is not installed."""
     return next((kind for kind in KINDS if any(entry.name == name for _, entry in _entries(kind))), None)
 
 
@@ -224,7 +224,7 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object with an id, of a kind and a class. Raises InputError; `besides` is added for an unknown id."""
+    """Return the object with an id, of a kind and a class. Raises InputError, with `besides` for an unknown id."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # This raises if a catalogue cannot be read: the id may be in it.
@@ -252,7 +252,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     """Return the object that an id or `file.py:name` names, of a kind such as `theorem` and of a class.
 
-    The name may be left out for a file that holds a single one. Raises InputError if none is found.
+    The name may be left out for a file that holds a single such object. Raises InputError if none is found.
     """
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):
@@ -264,7 +264,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return an object's place in a loaded module, as `file.py:name`, and the module's name; None if none holds it."""
+    """Return an object's place `file.py:name` in a loaded module, and the module's name; None if no module holds it."""
     # The main script comes last: it may make the object under a condition that does not hold in another process.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)

@@ -9,7 +9,7 @@ from sympy.core.relational import Relational
 
 @dataclass(frozen=True)
 class ClauseValue:
-    """A reported value that the evaluation of a clause finds on its way.
+    """A reported value that the evaluation of a clause finds.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ValueLeast:
     Parameters
     ----------
     expressions
-        Each has to be at most `level`; an integer at which one has no value is not enough.
+        Expressions that have to be at most `level`; an integer at which one has no value is not enough.
     parameter
         The parameter that the integer replaces.
     level
@@ -147,11 +147,11 @@ class ValueOver:
 
 
 Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...] | ValueLargest | ValueLeast | ValueOver
-"""Kinds of reported value. Of a relation, whether it holds; of several `ValueWhere`, the first whose relations hold."""
+"""Kinds of reported value. A relation's value is its truth; that of several `ValueWhere` is the first that applies."""
 
 
 def expressions_of(value: Value) -> tuple[sp.Basic, ...]:
-    """Return the expressions that are evaluated for a value, in the statement's language."""
+    """Return the expressions in the statement's language that are evaluated for a value."""
     match value:
         case ClauseValue():
             return ()

@@ -27,7 +27,7 @@ class Paper:
     claims
         Its claims, in one plain sentence.
     title
-        Its title, a part of the citation, by which a report names the paper; with "" the report uses the key.
+        Its title, a part of the citation; a report names the paper by its title, or by its key if the title is "".
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Paper:
     def authors_and_year(self) -> str:
         """The authors and the year, such as `Doe and Roe 2025`.
 
-        The key, if the citation has no authors before the title or no year after it.
+        The result is the key if the citation has no authors before the title or no year after it.
         """
         before, _, after = self.citation.partition(self.title) if self.title else ("", "", "")
         authors = [name for name in before.split(", ") if name]

@@ -1,10 +1,10 @@
 """The evidence graph: the standing of each theorem, by its argument and by shipped certificates that are re-checked.
 
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
-proves it, argued if an argument concludes it from proved steps (stated if nothing evaluates it), and formal if a proof
-assistant's kernel accepted it, by the package's record. A theorem stands no higher than its weakest claim, and no
-higher than the weakest theorem that its proof uses, directly or indirectly. If all its claims are formal, the theorems
-that its proof uses do not count.
+proves it, argued if an argument concludes it from proved steps (but stated if nothing evaluates it), and formal if the
+package's record says that a proof assistant's kernel accepted it. A theorem stands no higher than its weakest claim,
+and no higher than the weakest theorem that its proof uses, directly or indirectly. If all its claims are formal, the
+theorems that its proof uses do not count.
 """
 
 import json
@@ -30,7 +30,7 @@ from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
-"""Name of a package's file of its theorems' statement digests."""
+"""Name of the file in which a package keeps its theorems' statement digests."""
 _SETTING = ("parameters", "variables", "domain", "hypotheses", "definitions")
 """The parts of a statement's data that decide the meaning of its clauses."""
 
@@ -62,7 +62,7 @@ class Standing:
 
 
 def pins() -> dict[str, str]:
-    """Return, by the ids of installed theorems, the digests that their packages pin. Raises InputError."""
+    """Return the digests that packages pin, by the ids of their installed theorems. Raises InputError."""
     return {name: digest for package in packages() for name, digest in pinned_digests(package).items()}
 
 
@@ -108,7 +108,7 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
 
 
 def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, Any]:
-    """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
+    """Return the unchecked proofs for all parameters, by clause, from the certificate that a theorem's package ships.
 
     There are none if the certificate cannot be read, or is of another statement. With `shared`, a certificate of
     another statement (for a variant, that of its theorem) gives the proofs of the clauses that both statements have, if
@@ -130,7 +130,7 @@ def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, An
 def settled_steps(theorem: Theorem) -> frozenset[str]:
     """Return the labels of the steps that the shipped certificate proves for all instances in scope.
 
-    The re-checker must accept the certificate, and find the steps proved, for all words too. A variant has the steps
+    The re-checker must accept the certificate, and find the steps proved for all words as well. A variant has the steps
     that it shares with its theorem, as in `shipped_proofs`.
     """
     steps = {step.label for step in theorem.statement.steps}
@@ -144,7 +144,7 @@ def settled_steps(theorem: Theorem) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _Proofs:
-    """The proofs for all parameters in a certificate, with the certified statement as data, and the digest of that."""
+    """The proofs for all parameters in a certificate, the certified statement as data, and its digest."""
 
     by_label: Mapping[str, Any]
     statement: Mapping[str, Any]
@@ -165,7 +165,7 @@ class _Proofs:
 @cache
 def _proofs(path: Path, changed: int, size: int) -> _Proofs:
     data = json.loads(path.read_text(encoding="utf-8"))
-    # Proofs declared to be for all parameters, and of such a kind: the re-checker reads a proof when it is used.
+    # The certificate declares these proofs to be for all parameters; the re-checker reads a proof when it is used.
     proofs = {c["label"]: c["proof"] for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED)}
     registry = with_doors()[0] if asks_for_doors(proofs=proofs.values()) else CORE
     for_all = {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}
@@ -192,7 +192,8 @@ def established(
 
     `proved` maps each proved clause to the trusts of its proof; a clause that the package's certificate proves counts
     as well. A clause that is refuted in scope is open, and so is each conclusion that an argument draws from it;
-    `refuted` maps it to its refutation's place. `kernel` is the proof assistant's record, by default the package's.
+    `refuted` maps such a clause to the place of its refutation. `kernel` is the proof assistant's record, by default
+    the package's.
     """
     standings = _Standings(rechecked, load_theorem)
     if kernel is not None:
@@ -206,8 +207,8 @@ def established(
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
     """Return the standing of an extension's conclusion, given that the inference's hypotheses hold.
 
-    If a premise of another theorem is not shown, the conclusion has the joint standing of these premises. A
-    claim that is the same as the only such premise has its standing; any other is argued in prose.
+    If a premise from another theorem is not shown, the conclusion has the joint standing of all such premises. A claim
+    that is the same as the only such premise has the premise's standing; any other claim is argued.
     """
     standings = _Standings(rechecked, load_theorem)
     elsewhere = [name for name in extension.uses if theorem_of(name) is not None]
@@ -246,7 +247,7 @@ def _said(claim: Any) -> dict[str, Any]:
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:
     """Return the standing of all claims when one hypothesis is not used and some clauses are proved without it.
 
-    None if a claim is then open, or stated only.
+    The result is None if a claim is then open, or stated only.
     """
     _, for_all = _Standings(rechecked, load_theorem).established(theorem, proved, without=label)
     return for_all if for_all.standing.is_shown else None
@@ -259,7 +260,7 @@ def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
 
 
 class _Standings:
-    """The standings of theorems, each computed once; a theorem met again while it is computed rests on itself."""
+    """The standings of theorems, each computed once; a theorem met during its own computation rests on itself."""
 
     def __init__(self, certificate: Callable[[str], Accepted | str], load: Callable[[str], Theorem]) -> None:
         self.certificate, self.load = certificate, load
@@ -318,7 +319,7 @@ class _Standings:
         for clause in theorem.statement.clauses:
             known[clause.label] = Established(ForAll.OPEN, why=f"{clause.label} is open")
         known |= {label: Established(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
-        # The kernel's verdict is on the claim under all hypotheses, so it does not count without one.
+        # The kernel accepted the claim under all hypotheses, so its verdict does not count if one is left out.
         formal = {} if without else self.kernel(theorem).clauses
         known |= {label: Established(ForAll.FORMAL, formal=frozenset({how})) for label, how in formal.items()}
         known |= {label: Established(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
@@ -331,7 +332,7 @@ class _Standings:
                 if inference.label in unevaluated:
                     why = f"nothing evaluates {inference.label}"
                     used = replace(used, standing=ForAll.STATED, why=why)
-            # A claim that is proved by itself needs no argument.
+            # A claim with a proof of its own needs no argument.
             itself = known.get(inference.label, used).standing in (ForAll.FORMAL, ForAll.PROVED)
             if not itself and inference.label not in refuted:
                 known[inference.label] = used

@@ -39,10 +39,10 @@ class Canary:
     Parameters
     ----------
     label
-        The error in it, such as `a 2 for the 1`.
+        The error in the statement, such as `a 2 for the 1`.
     stated
-        The false statement, or a function that returns it. The function is called when the statement is first read, so
-        that a search pays for it, and not the loading of the theorem. An error of the function is raised then.
+        The false statement, or a function that returns it. The function is called when the statement is first read,
+        so that loading the theorem does not run it. An error of the function is raised then.
     clause
         Label of the clause that must be refuted.
 
@@ -136,15 +136,15 @@ class Theorem(Formula):
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
     boundaries
-        Hypotheses of other theorems, by the theorem's id, at whose boundary something changes here. A sweep's plot
+        Hypotheses of other theorems, by the theorem's id; at their boundary something changes here. A sweep's plot
         draws this boundary beside those of the theorem's own hypotheses. It is no part of the claims.
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
-        is proved by itself needs none.
+        has a proof of its own needs none.
     extensions
         Inferences that conclude claims only from other theorems' claims and from the hypotheses that they name. If
-        these hypotheses hold, and those of the other theorems, the claim holds, whether the instance is in scope here
-        or not. Parameters of the same name must have the same meaning in all these theorems.
+        these hypotheses hold, and those of the other theorems, the claim holds, also at an instance that is out of
+        scope here. Parameters of the same name must have the same meaning in all these theorems.
     is_variant
         Whether the statement differs from the one that the other parts were written for, as in a search; some labels
         may then have no clause. `variant` sets it.
@@ -338,7 +338,7 @@ class Theorem(Formula):
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:
-    """Refuse assumptions of an entry's symbol that the list's domain does not imply, and of a sum's beyond `real`.
+    """Refuse assumptions that an entry's domain does not imply, and assumptions of a sum's symbol beyond `real`.
 
     The symbol of a sum may be assumed positive if its terms are made of positive numbers, because a list is not empty.
     """
@@ -434,7 +434,7 @@ def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
 def _stated(line: str) -> Theorem:
     statement, example = statement_of(line), None
     other: Statement | None = statement
-    # No rational number is equal to log(2), so that a parameter that is to be equal to it becomes a definition.
+    # No rational number is equal to log(2), so that a parameter that has to be equal to log(2) becomes a definition.
     while other is not None and (example := example_of(other)) is None:
         other = defined(other)
     if other is None or example is None:

@@ -140,7 +140,7 @@ class Reaches(ClauseDefaults):
 
     @property
     def above(self) -> sp.Expr:
-        """The observable less the level, positive above the level."""
+        """The observable minus the level."""
         return self.dynamics.observable - self.level
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
@@ -246,7 +246,7 @@ class Reaches(ClauseDefaults):
         if self.within is not None:
             return _relative(level, smallest) if last <= SCAN_STEPS else 1.0
         if run and smallest >= run[0][1]:
-            # It never came below its start: it may diverge.
+            # The observable never came below its start: the run may diverge.
             return -1e-3
         steady = run[-1][0] > MOST_EVALUATIONS
         if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
@@ -265,7 +265,7 @@ class Reaches(ClauseDefaults):
 
 
 def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
-    """Return a result at an instance, with a proof for all parameters, if any, in place of its own."""
+    """Return a result at an instance, with the proof for all parameters, if there is one, in place of its own proof."""
     try:
         shown, _ = question.proof_for_all()
     except OutOfTimeError:
@@ -281,11 +281,11 @@ def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
 def _followed(
     question: Question, dynamics: Dynamics, level: Fraction, last: int | None
 ) -> "Passage | Cycle | Kept | Horizon":
-    """Return the run to its first step at or below a level, by the last step if given."""
+    """Return the run up to its first step at or below a level; it ends at the step `last` if that is given."""
     if last is None:
         return question.run(dynamics, level)
     if question.tube(dynamics) is not None:
-        # The tube leads farther than a run can be followed.
+        # The tube encloses the run beyond the steps that can be followed.
         far = question.run(dynamics, level)
         if isinstance(far, Horizon) and not far.steps[0] <= last < far.steps[1]:
             return far
@@ -370,7 +370,7 @@ class Stays(ClauseDefaults):
             why = descent.why
             if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
-                # If it is not reached yet, all that is known of the steps after is `observable <= reached`.
+                # If `reached` was not reached yet, only `observable <= reached` is known of later values.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
@@ -398,7 +398,7 @@ class Stays(ClauseDefaults):
         return first_excess(dynamics, reached, level, question.instance, passage, steps=steps, deadline=end)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the relative margin level − largest value from the first step <= `reached` on; above 2 without one."""
+        """Return the relative margin level − largest value after `reached` is reached; above 2 if it is not reached."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
         for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):

@@ -23,7 +23,7 @@ def has_float_sides(clause: ClauseData, statement: Statement, numbers: set[str])
 
 
 def floats_decide(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:
-    """Whether float64 decides an inequality with a large margin: not with primitives, whose error has no bound."""
+    """Whether float64 decides an inequality with a large margin; False for primitives, whose error has no bound."""
     if not has_float_sides(clause, statement, numbers):
         return False
     assert clause.relation is not None
@@ -32,19 +32,19 @@ def floats_decide(clause: ClauseData, statement: Statement, numbers: set[str]) -
 
 
 def smaller_first(clause: ClauseData) -> tuple[sp.Basic, sp.Basic]:
-    """Return an inequality's sides, the one that is to be the smaller first."""
+    """Return an inequality's sides; the first is the one that is claimed to be the smaller."""
     assert clause.relation is not None
     left, right = clause.relation.args
     return (right, left) if is_upward(clause) else (left, right)  # type: ignore[return-value]
 
 
 def is_upward(clause: ClauseData) -> bool:
-    """Whether an inequality's left side is to be the larger one."""
+    """Whether an inequality claims that its left side is the larger one."""
     return isinstance(clause.relation, sp.StrictGreaterThan | sp.GreaterThan)
 
 
 def surely_hold(clause: ClauseData, statement: Statement, instances: Sequence[Instance]) -> list[bool]:
-    """Return for each instance whether an inequality holds beyond the bound of float64's error, if `floats_decide` it.
+    """Return for each instance whether an inequality holds by more than float64's error bound, if `floats_decide` it.
 
     False means that this is not known: rounding may decide, or a number is beyond float64's range.
     """

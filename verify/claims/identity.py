@@ -67,7 +67,7 @@ class Identity(Equality):
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Look for a symbolic zero, for all parameters or else at the instance; else for a point that refutes it."""
+        """Look for a symbolic zero, for all parameters or at the instance, and then for a point that refutes it."""
         statement = question.statement
         proof, doubt = question.proof_for_all()
         if proof is not None:
@@ -80,7 +80,7 @@ class Identity(Equality):
                 return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero at this instance")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
-        # The sides have values only where all their parts have one, also those that cancel.
+        # A side has a value only where all its parts have one, including the parts that cancel.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in question.instance}
         difference = _difference(sides)
@@ -107,7 +107,7 @@ class Identity(Equality):
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 for a symbolic zero, else minus the largest relative difference at some points.
 
-        For a difference within rounding a tiny positive number is returned.
+        The result for a difference within rounding is a tiny positive number.
         """
         sides = _sides(self, statement)
         try:
@@ -135,13 +135,13 @@ def _sides(clause: Identity, statement: Statement) -> Sides:
 
 
 def _difference(sides: Sides) -> sp.Expr:
-    """Return left − right, where both have values."""
+    """Return left − right, with a value only where both sides have one."""
     return evaluated(sides, sides[0] - sides[1])  # pyright: ignore[reportReturnType]
 
 
 @lru_cache(maxsize=2**12)
 def _equal(sides: Sides, statement: Statement) -> bool:
-    """Whether two sides are identically equal. Raises UndefinedError if they are, but are not shown to have values."""
+    """Whether two sides are identically equal. Raises UndefinedError if they are, but not shown to have values."""
     plain = [taken_apart(side)[0] for side in sides]
     zero, divisors = zero_with_divisors(plain[0] - plain[1])  # pyright: ignore[reportOperatorIssue]
     if zero:
@@ -167,7 +167,7 @@ def _refuse(shown: bool, part: sp.Basic) -> None:
 def has_a_value(part: sp.Basic, statement: Statement) -> bool:
     """Whether a part of an expression is shown to have a value everywhere on the domain.
 
-    Raises UndefinedError for a number that has none, and UndecidedError for one whose value is not found.
+    Raises UndefinedError for a number without a value, and UndecidedError for a number whose value is not found.
     """
     if not part.free_symbols:
         evaluate_rising(part, {})
@@ -186,7 +186,7 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
-    """Return the factors by which an independent check may divide, each with the index of a relation excluding zeros.
+    """Return the factors by which a re-check may divide, each with the index of a relation that excludes its zeros.
 
     These are factors of the divisors that were met here, in lowest terms, and of the denominators as they are written
     in the difference and in the sides, except those inside a limit. `factor_signs` defines the indices, −1 and None.

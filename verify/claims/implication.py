@@ -41,7 +41,7 @@ class Implication(ClauseDefaults):
     label
         Its name.
     conditions
-        The relations that are supposed, at least one.
+        The relations that are assumed, at least one.
     conclusion
         The relation that holds under the conditions.
     says

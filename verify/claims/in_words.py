@@ -33,9 +33,9 @@ class Trial(NamedTuple):
     Parameters
     ----------
     margin
-        Signed: negative where the claim is violated. A float, or exact.
+        The signed margin, a float or an exact number: negative if the claim is violated.
     error
-        Bound on the margin's error, or an estimate of it, finite and at least 0: below -error the claim is violated.
+        A bound on the margin's error or an estimate of it, finite and at least 0: margin < -error is a violation.
     tried
         The numbers or words that were tried, by name: the witness of a violation.
 
@@ -71,13 +71,14 @@ class Evaluation:
     Parameters
     ----------
     trials
-        The trials at an instance. The first that violates the claim refutes it; if none does, the claim is verified.
+        The trials at an instance. The first trial that violates the claim refutes it; if none does, the claim is
+        verified.
     wrong
         A variant of the claim's sentence that is false at the theorem's example.
     wrong_trials
         The trials of the wrong variant, by the same code with another number in it.
     draws
-        Number of drawn trials, with which the evidence is simulated; 0 if nothing is drawn.
+        Number of drawn trials; 0 if nothing is drawn. With drawn trials, the evidence is simulated.
     sampled
         Whether trials that are not drawn are a sample of the claim's cases, such as places on a run. The evidence is
         then simulated; if the trials are all cases at the instance, it is computed.
@@ -122,8 +123,8 @@ class Evaluation:
 class _Seen:
     """The result of some trials: their number, the one with the smallest margin, and one that violates the claim.
 
-    A trial that violates the claim is the last, and takes the place of the one with the smallest margin. If there is
-    none, `within` counts the trials with a negative margin within the error. `ended` is False if the time ran out
+    The first trial that violates the claim is the last one, and is then also `smallest`. If no trial violates the
+    claim, `within` counts the trials with a negative margin within the error. `ended` is False if the time ran out
     before the last trial.
     """
 
@@ -135,7 +136,7 @@ class _Seen:
 
     @property
     def margin(self) -> Enclosure | None:
-        """The margin of `smallest` with its error; None if one of them is not finite, or without a trial."""
+        """The margin of `smallest` with its error; None without a trial, and if one of the two is not finite."""
         if self.smallest is None or any(_is_float(part) and not math.isfinite(part) for part in self.smallest[:2]):
             return None
         margin, error = Fraction(self.smallest.margin), Fraction(self.smallest.error)
@@ -194,7 +195,7 @@ class InWords(ClauseDefaults):
     def _tried(self, evaluation: Evaluation, question: Question) -> ClauseResult:
         from numpy.random import default_rng
 
-        # The draws depend on the seed and the claim alone. Without `draws`, to draw is an error.
+        # The draws depend on the seed and the claim alone. If `draws` is 0, drawing is an error.
         random: Any = _NoDraws()
         if evaluation.draws:
             random = default_rng([*f"{question.seed} {self.label}: {self.says}".encode()])
@@ -227,7 +228,7 @@ class InWords(ClauseDefaults):
         return ClauseResult.verified(self, None, detail=why, **fields)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return infinity: no instance is nearer to a violation than another."""
+        """Return infinity: a search has no margin to compare instances by."""
         return math.inf
 
 
@@ -242,7 +243,7 @@ def _is_float(number: Fraction | float) -> bool:
 
 
 def _seen(trials: Iterator[Trial], end: float) -> _Seen:
-    """Look at trials until one violates the claim, or the time is over. Raises UndefinedError as `_plain` does."""
+    """Read trials until one violates the claim, or the time is over. Raises UndefinedError like `_plain`."""
     count, within, smallest = 0, 0, None
     for count, each in enumerate(trials, 1):
         trial = _plain(each, count)
@@ -268,8 +269,8 @@ def _plain(trial: Trial, number: int) -> Trial:
 
 @contextmanager
 def _one_thread() -> Generator[None]:
-    """Limit BLAS to one thread: several threads round in another order, and wait for cores that are in use."""
-    # NumPy and SciPy have a BLAS each, and a limit holds for the libraries that are loaded.
+    """Limit BLAS to one thread: several threads add in another order, and wait for busy cores."""
+    # NumPy and SciPy each have a BLAS, and a limit applies only to libraries that are loaded already.
     for name in ("numpy", "scipy.linalg"):
         import_module(name)
     with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
@@ -278,7 +279,7 @@ def _one_thread() -> Generator[None]:
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> Any:
-    """Return the controller of the loaded libraries with threads; it is made again once more modules are imported."""
+    """Return the controller of the loaded libraries with threads; further imports of modules need a new one."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -122,7 +122,7 @@ class Inequality:
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown) or doubt, bits=bits)
 
     def _at_all_or(self, question: Question, undecided: ClauseResult) -> ClauseResult:
-        """Return the clause as verified if it has a proof for all parameters, such as an equation's; else undecided."""
+        """Return the clause as verified if it has a proof for all parameters, else the result `undecided`."""
         try:
             shown, _ = question.proof_for_all()
         except OutOfTimeError:
@@ -130,7 +130,7 @@ class Inequality:
         return undecided if shown is None else ClauseResult.verified(self, shown, detail=_detail(shown))
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
-        """Return the symbols of both sides by name; the relation as a whole may evaluate to true when expanded."""
+        """Return the symbols of both sides by name, also of a relation that SymPy would evaluate to true."""
         return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
 
     def decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
@@ -142,7 +142,7 @@ class Inequality:
         return holds(self.relation, margin), margin, bits
 
     def _margin(self, statement: Statement) -> sp.Expr:
-        """Return larger minus smaller side (of an equation right minus left), where both have values."""
+        """Return larger − smaller side (right − left for an equation), with a value only where both have one."""
         return difference(statement.expand(self.relation))
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
@@ -176,7 +176,7 @@ class Inequality:
         return ClauseResult.undecided(self, why)
 
     def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of the variables: the question's points, spread ones and, if `points` is None, a search's."""
+        """Yield values of variables: the question's points, spread points and, without `points`, those of a search."""
         from verify.evaluation.numerical.suspects import points_against
 
         yield from question.points or ()
@@ -206,6 +206,6 @@ def _detail(shown: ProofForAll | None) -> str:
     """Return the detail of a proof for all parameters; "" if there is none."""
     if shown is None:
         return ""
-    # A subclass may return anything as a proof; it is refused with the result.
+    # A subclass may return anything as a proof; anything but a proof is refused with the result.
     kind = shown.get("kind") if isinstance(shown, Mapping) else ""  # pyright: ignore[reportUnnecessaryIsInstance]
     return _DETAILS.get(str(kind), _POSITIVE)

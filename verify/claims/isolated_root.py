@@ -132,7 +132,7 @@ class IsolatedRoot(ClauseDefaults):
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                    # SymPy simplified the equation by the assumptions: at the other points it may be another equation.
+                    # SymPy simplified the equation by the assumptions; at points that violate them, it may be wrong.
                     return ClauseResult.undecided(
                         self, f"the box has points that the assumptions of {wrong[0]} exclude"
                     )

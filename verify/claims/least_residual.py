@@ -49,7 +49,7 @@ class LeastResidual(ClauseDefaults):
     """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;
-    others are for claims that are to be refuted.
+    other values are for claims that have to be refuted.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class LeastResidual(ClauseDefaults):
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
     shift, scale
-        As above.
+        The numbers of these names in the claim above.
     minimum
         The claimed minimum; None if none is claimed.
     says
@@ -153,7 +153,7 @@ class LeastResidual(ClauseDefaults):
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 if all is as claimed or no measure has the moments, else minus a relative difference.
+        """Return 1 if the claim holds or no measure has the moments, else minus a relative difference.
 
         Raises UndecidedError for more than 8 factors.
         """
@@ -207,7 +207,7 @@ class _Problem:
         return None
 
     def claimed(self) -> flint.fmpq_poly:
-        """Return ∏(1 − a_l s) at the a that are claimed, as a polynomial over the rationals.
+        """Return ∏(1 − a_l s) at the claimed a_l, as a polynomial over the rationals.
 
         Raises UndecidedError if the orthogonality conditions do not determine p.
         """

@@ -26,8 +26,8 @@ from verify.language.statement import Statement
 _TRIED = 4000
 """Maximum number of instances that are tried to find one in scope."""
 _FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2", -2, 100, "1/100")))
-"""Values that are tried for a parameter, in this order; then their sums with its lower end and differences from its
-upper end, if it has one."""
+"""Values that are tried for a parameter, in this order. If its domain has a lower end a or an upper end b, the values
+a + v and b − v are also tried for each v in the list."""
 
 
 def statement_of(line: str) -> Statement:
@@ -46,10 +46,10 @@ def statement_of(line: str) -> Statement:
 
 
 def defined(statement: Statement) -> Statement | None:
-    """Return the statement with a definition in place of a real parameter and the hypothesis that is equal to it.
+    """Return the statement with a definition in place of a real parameter that a hypothesis sets equal to a value.
 
-    The ends of the parameter's domain become hypotheses, unless they are between numbers and hold. None if no
-    hypothesis is an equation for such a parameter, or if one that is between numbers fails.
+    The relations of the parameter's domain become hypotheses; a hypothesis between numbers is left out if it holds. The
+    result is None if no hypothesis is an equation for such a parameter, or if a hypothesis between numbers fails.
     """
     for hypothesis in statement.hypotheses:
         for symbol, value in _sides(statement, hypothesis.relation):
@@ -59,7 +59,7 @@ def defined(statement: Statement) -> Statement | None:
             least = [head(symbol, sp.Rational(end), evaluate=False) for head, end in lower if end is not None]
             ends = (*least, *(each for each in statement.domain if symbol in each.free_symbols))
             inside = [Hypothesis(f"domain {i} of {symbol}", each) for i, each in enumerate(ends, 1)]
-            # Where the value does not exist, the equation fails.
+            # The equation fails if the value does not exist.
             exists = Hypothesis(hypothesis.label, sp.Eq(value, value, evaluate=False), f"{symbol} has a value")
             others = [exists if each is hypothesis else each for each in (*inside, *statement.hypotheses)]
             others = [replace(each, relation=_put(each.relation, symbol, value)) for each in others]
@@ -77,7 +77,7 @@ def defined(statement: Statement) -> Statement | None:
 
 
 def _sides(statement: Statement, relation: Any) -> Iterator[tuple[Any, sp.Basic]]:
-    """Yield a side of an equation that is a real parameter and is not in the other side, with that other side."""
+    """Yield each side of an equation that is a real parameter, with the other side, if it does not occur there."""
     real = {parameter.name for parameter in statement.parameters if parameter.kind == "rational"}
     sides: list[Any] = list(relation.args) if isinstance(relation, sp.Eq) else []
     for symbol, value in (sides, sides[::-1]) if sides else ():
@@ -131,7 +131,7 @@ def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Va
 
 
 def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
-    """Yield instances, in the order of the sum of their values' places in the lists of values.
+    """Yield instances, sorted by the sum of the indices of their values in the lists of values.
 
     A parameter that an equation determines has only the first value of its list.
     """

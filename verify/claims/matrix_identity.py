@@ -5,7 +5,7 @@
 
 Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
 side is a sum of monomials with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
-whatever sizes. Unequal sums differ at some matrices, though perhaps not at matrices of the given sizes.
+whatever sizes. Unequal sums differ at some matrices, but perhaps not at matrices of the given sizes.
 """
 
 import math
@@ -123,7 +123,7 @@ class MatrixIdentity(Equality):
         return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Compare monomial by monomial; where the two sides differ, look for matrices at which they do."""
+        """Compare the sides monomial by monomial; if they differ, look for matrices at which their values differ."""
         statement = question.statement
         for letter, shape in self.shapes.items():
             sides = (statement.expand(sp.sympify(part)) for part in shape)

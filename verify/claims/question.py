@@ -34,8 +34,8 @@ Proof: TypeAlias = Mapping[str, Any]
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step.
 
-With "far" in place of the step: a cycle, a kept set of states or an enclosure in a tube; with "kept": a kept set; None
-if none was found.
+A key with "far" in place of the last step has a cycle, a kept set of states or an enclosure in a tube; a key with
+"kept" has a kept set. The value is None if none was found.
 """
 MOST_DRAWS = 10**6
 """Default maximum number of drawn trials of a claim in words."""
@@ -44,11 +44,11 @@ _LOOK_FOR_CYCLE = 2000
 
 
 class ProofForAll(dict[str, Any]):
-    """A proof for all parameters that a clause is given; if it is rejected, the clause is evaluated with the next."""
+    """A proof for all parameters; if the re-checker rejects it, the clause is evaluated with the next proof."""
 
 
 Proofs: TypeAlias = Iterator[tuple[ProofForAll | None, str]]
-"""Proofs for all parameters of a clause, in order; None in place of a proof comes with the reason."""
+"""Pairs of a proof for all parameters of a clause and "", or of None and the reason, in order."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Question:
         try:
             first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
         except UndefinedError:
-            # A number has too many digits to be computed: the run may have left for good.
+            # A number has too many digits to be computed: the run may never reach the level.
             if (kept := self._kept(dynamics, level)) is None:
                 raise
             return kept
@@ -173,7 +173,7 @@ class Question:
         if (run := self.runs[key]) is not None:
             return run
         rest = self.passage(dynamics, level)
-        # The search in between may have left too little time to come as far again.
+        # The search may have left too little time for the new run to come as far as the first one.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
     def _kept(self, dynamics: Dynamics, level: Fraction) -> "Kept | None":

@@ -43,7 +43,7 @@ _ROOT_BITS = (512, 8192)
 _PROBES = 60
 """Number of equal parts into which probes divide a bounded range.
 
-In an unbounded range, 2 to this power is the largest distance of a probe from the bound (or from 0 without a bound).
+In an unbounded range, the largest distance of a probe from the bound (or from 0 without a bound) is 2^_PROBES.
 """
 _HALVINGS = 60
 """Number of bisection steps between two neighbouring probes."""
@@ -51,7 +51,7 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Range:
-    """An interval of admissible values; an end that is `None` is no bound, and ends that are not open are included."""
+    """An interval of admissible values; `None` stands for no bound, and an end that is not open is included."""
 
     low: Fraction | None
     high: Fraction | None
@@ -76,7 +76,7 @@ class Range:
 
     @property
     def empty(self) -> bool:
-        """Whether it contains nothing."""
+        """Whether the range contains no value."""
         if self.low is None or self.high is None:
             return False
         return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
@@ -103,7 +103,7 @@ def meet(one: Ranges, other: Ranges) -> Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Solvable:
-    """A relation, ready to be solved for one of its parameters at values of the others.
+    """A relation, prepared for solving it for one of its parameters at values of the others.
 
     If the slack is a quotient of polynomials in the parameter, `coefficients` computes the coefficients of the
     numerator, which has degree `degree`, then those of the denominator, each constant term first. Otherwise, or if a
@@ -133,7 +133,7 @@ class Solvable:
         return self._bisected(values, within) if solved is None else solved
 
     def certified_ranges(self, values: Values, within: Range) -> Ranges | None:
-        """Return the part of `within` in which the relation is certain to hold, without enclosures of irrational ends.
+        """Return the part of `within` in which the relation surely holds; enclosures of irrational ends are left out.
 
         The result is None if the relation is not solved by roots of polynomials or has enclosed primitives.
         """
@@ -188,7 +188,7 @@ def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solva
         above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
         for divisor in _divisors(slack):
             if not _divides(divisor, below.as_expr()):
-                # The divisor was cancelled, but at its zeros the relation as written has no value.
+                # The divisor was cancelled, but the relation as written has no value at the divisor's zeros.
                 square = sp.Poly(divisor, last) ** 2
                 above, below = above * square, below * square
     except sp.PolynomialError:
@@ -305,7 +305,7 @@ def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Rel
 
 
 def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
-    """Return open intervals and zeros as one union: a zero closes an interval, joins two, or is a point of its own."""
+    """Return open intervals and zeros as one union: a zero closes an interval, joins two, or is an isolated point."""
     joined: list[Range] = []
     for part in sorted([*intervals, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open)):
         last = joined[-1] if joined else None
@@ -317,7 +317,7 @@ def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
 
 
 def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
-    """Return the open intervals that are left of the real line without the enclosures of roots."""
+    """Return the open intervals of the real line between the enclosures of roots."""
     ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
     return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
 
@@ -336,7 +336,7 @@ def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
                 roots.append((root, root))
             elif factor.degree() > 1:
                 with balls(bits):
-                    # FLINT gives real roots an imaginary part of exactly 0, and other roots one that excludes 0.
+                    # FLINT gives real roots the imaginary part 0, and other roots an enclosure that excludes 0.
                     real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
                 roots += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
         roots.sort()

@@ -1,7 +1,7 @@
 """The arithmetics in which the engine evaluates a clause.
 
-Exact rationals and balls (Arb) certify. Intervals with exact end points certify that boxes are invariant, even if a
-bound is attained. float64 certifies nothing.
+Exact rationals and balls (Arb) certify. Intervals with exact end points certify that boxes are invariant, even if the
+image of a box touches its boundary. float64 certifies nothing.
 """
 
 import math
@@ -21,7 +21,7 @@ Raw = TypeVar("Raw")
 """A number in the representation of an arithmetic's backend."""
 
 FIRST_BITS = 128
-"""Number of bits of the balls at first; it is doubled while a sign is undecided or digits are missing."""
+"""Initial number of bits of the balls; it is doubled while a sign is undecided or digits are missing."""
 LAST_BITS = 4096
 """Largest number of bits; an evaluation that balls of so many bits do not decide stays undecided."""
 _LARGEST_POWER = 10_000
@@ -31,11 +31,11 @@ _SMALL_POWER = 8
 _LONGEST_POWER = 2**26
 """Maximum number of bits of an exact power; FLINT ends the process if memory does not suffice."""
 _LARGEST_EXPONENT = 2**22
-"""Largest size of a binary exponent in an end of a ball; an end beyond it, as of exp(−10^9), is not written out."""
+"""Largest size of a binary exponent in an end of a ball; an end beyond it, such as exp(−10^9), is not written out."""
 
 
 class Arithmetic(Protocol[Raw]):
-    """The operations of an arithmetic that a program needs; `raw` numbers are the backend's own."""
+    """The operations of an arithmetic that a program needs; `raw` numbers are the backend's own numbers."""
 
     name: str
 
@@ -125,7 +125,7 @@ class Exact:
 
 
 class Ball:
-    """The arithmetic of real balls (Arb); `balls(bits)` yields it and sets the precision meanwhile."""
+    """The arithmetic of real balls (Arb); `balls(bits)` yields it and sets the precision inside its `with` block."""
 
     def __init__(self, bits: int) -> None:
         self.name, self.bits = "ball", bits
@@ -151,8 +151,8 @@ class Ball:
     def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
         """Return base^exponent.
 
-        If FLINT's power is not finite, and the exponent is a known integer of size at most _LARGEST_POWER, multiply it
-        out.
+        If FLINT's power is not finite, and the exponent is a known integer of size at most _LARGEST_POWER, the power is
+        computed by multiplications.
         """
         raised = base**exponent
         if raised.is_finite() or not (exponent.is_integer() and abs(exponent) <= _LARGEST_POWER):
@@ -161,7 +161,7 @@ class Ball:
         return self.raised(base, power) if power >= 0 else 1 / self.raised(base, -power)
 
     def raised(self, base: Any, exponent: int) -> Any:
-        """Return a power with an integer exponent >= 0; if FLINT's power of a ball is not finite, multiply it out.
+        """Return a power with an integer exponent >= 0, by multiplications if FLINT's power of a ball is not finite.
 
         The base may also be a polynomial over balls.
         """
@@ -174,7 +174,7 @@ class Ball:
 
 
 def _of_complex(function: str, raw: float) -> float:
-    """Return a NumPy function's value at a complex number (a root of a negative number is complex) or at an array."""
+    """Return a NumPy function's value at an array or a complex number; a root of a negative number is complex."""
     import numpy as np
 
     return getattr(np, function)(raw)

@@ -15,7 +15,7 @@ MOST_TERMS = 100_000
 """Maximum number of terms of a sum or a product, and of steps of a recursion, that are computed in balls."""
 _EXACT_TERMS = 10_000
 _EXACT_BITS = 2**16
-"""Maximum number of terms, and of bits of an intermediate number, that are computed exactly."""
+"""Maximum number of terms, and maximum number of bits of an intermediate number, in exact arithmetic."""
 _EXACT_FACTORIAL = 5000
 _HOLDS: dict[str, Callable[[int], bool]] = {
     "Eq": lambda sign: sign == 0,
@@ -24,7 +24,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
     "Gt": lambda sign: sign < 0,
     "Ge": lambda sign: sign <= 0,
 }
-"""Whether a relation holds, by the sign of its right side minus its left side."""
+"""The test of each relation on the sign of its right side minus its left side."""
 
 
 class Functions(Generic[Raw]):
@@ -36,7 +36,7 @@ class Functions(Generic[Raw]):
         self.arithmetic = arithmetic
 
     def whole(self, raw: Raw) -> int:
-        """Return a number as an int. Raises UndefinedError if it is no integer, UndecidedError if that is undecided."""
+        """Return a number as an int. Raises UndefinedError if it is no integer, UndecidedError if this is undecided."""
         raise UndecidedError(f"integers are not told apart in {self.arithmetic.name} arithmetic")
 
     def sign_of(self, raw: Raw) -> int | None:
@@ -151,7 +151,7 @@ def _natural(n: int) -> int:
 
 
 def _at_zero(head: str) -> Callable[[flint.fmpq], flint.fmpq]:
-    """Return a function that, among the rational numbers, has a rational value at 0 alone."""
+    """Return a function whose value at a rational number is rational only at 0."""
 
     def function(raw: flint.fmpq) -> flint.fmpq:
         if raw == 0:
@@ -266,7 +266,7 @@ _SHARED: dict[str, type[Functions[Any]]] = {"exact": _Exact, "ball": _Ball, "flo
 
 
 def function_of(head: str, arithmetic: Arithmetic[Any]) -> Callable[..., Any]:
-    """Return an arithmetic's own function for a head, else the shared one, else one that raises UndecidedError."""
+    """Return an arithmetic's own function for a head, or the shared one, or one that raises UndecidedError."""
     if (own := getattr(arithmetic, "head", None)) is not None:
         return own(head)
     if (elementary := _ELEMENTARY.get(arithmetic.name, {}).get(head)) is not None:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 _FLOAT_BITS = 53
 """Bits of a float's significand."""
 _FEWEST_BITS = 46
-"""Fewest bits of a numerator that may come from a float: the last eight bits of a random float are seldom all 0."""
+"""Minimum number of bits of a numerator that may be a float's: few floats have eight or more zeros at the end."""
 
 
 class Number:
@@ -127,7 +127,7 @@ class GuardedArithmetic:
         try:
             return Number(function(number._raw), self._arithmetic)
         except (ValueError, OverflowError) as error:
-            # float64's own functions raise these outside of their domain, or beyond float64's range.
+            # float64's own functions raise such errors outside of their domain, or beyond float64's range.
             if isinstance(error, TheoremError):
                 raise
             raise UndefinedError(f"{error}") from None

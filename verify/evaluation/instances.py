@@ -19,9 +19,9 @@ from verify.printing import text_of
 from verify.shown import Result
 
 _DIGITS = 6
-"""Digits to which the sides of a hypothesis that fails are computed, for the distance past the limit."""
+"""Number of digits of the sides of a hypothesis that fails, from which the distance past its limit is computed."""
 _JUST_PAST = Fraction(201, 200)
-"""Largest ratio to the limit that three digits show as 1."""
+"""Largest ratio to the limit that is reported as "just past the limit"."""
 
 
 class Line(Protocol):
@@ -41,8 +41,8 @@ class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of the other parameters.
 
     `extended_ranges` has a line of `verify.search.extended_ranges` for each hypothesis beyond which the claims are
-    known to hold, or for which a theorem that would show this cannot be read. `statement` is the theorem's, for the
-    display.
+    known to hold, or for which a theorem that would show this cannot be read. `statement` is the theorem's statement,
+    for the display.
     """
 
     theorem: str
@@ -54,7 +54,7 @@ class ConditionsResult(Result):
 
     @property
     def in_scope(self) -> bool | None:
-        """Whether all hypotheses hold; None if none fails, but one waits for a parameter or is undecided."""
+        """Whether all hypotheses hold; None if none fails, but one lacks a parameter or is undecided."""
         return scope(self.hypotheses)
 
     @property
@@ -65,7 +65,7 @@ class ConditionsResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 in scope, 4 out of scope, 3 while it is not known."""
+        """The exit code: 0 in scope, 4 out of scope, 3 if the scope is not known."""
         outcomes = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}
         return outcomes[self.in_scope].exit_code
 
@@ -102,7 +102,7 @@ class Stated(Protocol):
 def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
     """Return the complete instance with the given values.
 
-    A missing word parameter takes the paper's word, which is its first. A missing parameter with a default takes the
+    A missing word parameter takes its first word, which is the paper's. A missing parameter with a default takes the
     default. Raises InputError for a value that is missing, unknown or outside its domain, and for a default that has no
     rational value.
     """
@@ -113,7 +113,7 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
         raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
     check_domain(statement, instance)
     instance = completed(statement, instance)
-    # A default has to keep the domain as well.
+    # A default must be in the domain as well.
     check_domain(statement, instance)
     return instance
 
@@ -121,7 +121,7 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
 def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
     """Return an instance with the defaults of missing parameters, exact or, with `scan`, approximate.
 
-    A default that needs a missing value is left out. Raises InputError if a default has no rational value.
+    A default that needs a missing value is omitted. Raises InputError if a default has no rational value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
     whole = dict(instance)
@@ -203,7 +203,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
     """Return whether the hypothesis holds, with its slack.
 
     A structural hypothesis is assumed or, if a word parameter varies it, holds at the first word only. A relation that
-    holds is assumed, too, at a word that only supposes it. A relation without a value does not hold. If a parameter is
+    holds is also assumed at a word that only supposes it. A relation without a value does not hold. If a parameter is
     missing, or the sign of the slack is not decided, `holds` is None.
     """
     if hypothesis.relation is None:
@@ -241,7 +241,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
     ratio = Fraction(small) / Fraction(large)
     if ratio <= _JUST_PAST:
         return replace(result, past="just past the limit")
-    # A side that is to be large, such as d_e in d_e >= 150, is below its limit.
+    # A side that has to be large, such as d_e in d_e >= 150, is below its limit.
     below = _limited(relation) == relation.gts  # pyright: ignore[reportAttributeAccessIssue]
     return replace(
         result, past=f"1/{times_text(ratio)} of the limit" if below else f"{times_text(ratio)} times the limit"
@@ -249,7 +249,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
 
 
 def _limited(relation: Relational) -> sp.Basic:
-    """Return the limited side: the only side that is a symbol, else the only side that has symbols, else the left."""
+    """Return the limited side: the only side that is a symbol, or the only side with symbols, or the left side."""
     left, right = relation.lhs, relation.rhs
     for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
         if stands_out(left) != stands_out(right):
@@ -284,7 +284,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
             # A division by zero at the given values: the relation admits nothing.
             admissible = sp.S.EmptySet
         elif any(unknown in part.free_symbols for part in lost):
-            # The relation does not hold where a part that cancels has no value: it is shown as it is.
+            # The relation does not hold where a part that cancels has no value: the unsolved relation is shown.
             open_relations.append(text_of(relation))
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
@@ -298,7 +298,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
 
 
 def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
-    """Return the sides of an inequality; a side that a primitive encloses is the stricter end of its enclosure."""
+    """Return the sides of an inequality, with the stricter end in place of a side that a primitive encloses."""
     smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
     evaluated = []
     for i, side in enumerate(sides):
@@ -321,12 +321,12 @@ def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp
             return sp.S.Reals if decided == sp.true else sp.S.EmptySet
         return sp.solve_univariate_inequality(decided, unknown, relational=False)
     except Exception:
-        # SymPy's solvers raise anything on relations that they were not made for: the relation is shown as it is.
+        # SymPy's solvers raise any exception on a relation that they do not support: the unsolved relation is shown.
         return None
 
 
 def _too_long(admissible: sp.Set) -> bool:
-    """Whether a number in a set has more digits than a value may have: then the relation is shown as it is."""
+    """Whether a number in a set has more digits than a value may have; the unsolved relation is then shown."""
     return any(max(abs(number.p), number.q) >= LONGEST_NUMBER for number in admissible.atoms(sp.Rational))
 
 
@@ -376,10 +376,10 @@ def _set_text(admissible: sp.Set, parameter: Parameter) -> str:
 
 
 def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return a sort key by which readable instances come first.
+    """Return a sort key that puts readable instances first.
 
-    The key has the number of digits and minus signs, the sum of all numerators and denominators in size, and the sum of
-    the denominators.
+    The key has the number of digits and minus signs, the sum of the absolute values of all numerators and denominators,
+    and the sum of the denominators.
     """
     listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
     numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]

@@ -19,7 +19,7 @@ from verify.language.parameters import Value
 from verify.outcomes import Enclosure
 
 _STEPS_BETWEEN_LOOKS = 1024
-"""Steps in balls between two looks at the clock, two reports of progress, and two possible checkpoints."""
+"""Number of steps in balls between two checks of the clock, two reports of progress, and two possible checkpoints."""
 EXACT_STEPS = 1000
 """Number of steps up to which a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
@@ -28,7 +28,7 @@ _STEPS_BETWEEN_LEAPS = 4
 """Minimum number of single steps between two leaps; they damp the fast components."""
 INTERRUPTED = "interrupted"
 Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
-"""A step of a run, and the state there."""
+"""The number of a step of a run, and the state at this step."""
 
 
 def used_symbols(
@@ -41,7 +41,7 @@ def used_symbols(
 
 @cache
 def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
-    """Return the symbols among `names`, the program of the observable and next state, and that of the initial state."""
+    """Return the symbols in `names`, the program of the observable and next state, and the initial state's program."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
     fixed = used_symbols(expressions, names, dynamics.state)
     step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
@@ -137,7 +137,7 @@ def _follow(
             state = tuple(following)
             count += 1
     except KeyboardInterrupt:
-        # Every step before `count` was certified above the level, wherever the interrupt came.
+        # Every step before `count` was certified above the level, wherever in a step the interrupt came.
         return Passage(False, count, None, state, bits, INTERRUPTED)
 
 
@@ -202,11 +202,11 @@ def _scanned(
 
 
 def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
-    """Return steps, from 0 to `steps`, and the observable there in float64; a divergent run ends early, with inf.
+    """Return numbers of steps up to `steps`, each with the observable in float64; a divergent run ends early, with inf.
 
     From step `EXACT_STEPS` on, a run whose displacement hardly changes from step to step continues by leaps: a leap
-    repeats the displacement for a fiftieth of the steps so far. A few single steps between leaps damp the fast
-    components. The numbers of steps are then approximate, to a few per cent. Every run ends after `MOST_EVALUATIONS`.
+    repeats the displacement n/50 times after n steps. A few single steps between leaps damp the fast components. The
+    numbers of steps are then approximate, with an error of a few per cent. Every run ends after `MOST_EVALUATIONS`.
     """
     return _scanned(dynamics, tuple(values.items()), steps)
 

@@ -21,7 +21,7 @@ from verify.printing import text_of
 BLOCK = 256
 """Number of instances in a block: some twenty float64 numbers for each instance fit in a cache of 48 KiB."""
 _AT_ONCE = 100_000
-"""Number of steps between two looks at Ctrl-C; they take about a fifth of a second."""
+"""Number of steps between two checks for Ctrl-C; they take about a fifth of a second."""
 
 _HEADS: Mapping[str, Callable[..., float]] = {
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "sign")},
@@ -30,7 +30,7 @@ _HEADS: Mapping[str, Callable[..., float]] = {
     "Max": max,
     "Min": min,
 }
-"""Functions that Numba compiles, by the head of an expression; pi is compiled apart."""
+"""Functions that Numba compiles, by the head of an expression; pi is compiled separately."""
 
 Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
 
@@ -180,10 +180,10 @@ def _compiled(dynamics: Dynamics) -> Observe:
 def _function(
     program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]
 ) -> Callable[[np.ndarray], object]:
-    """Return a function of a block that runs `prelude` and `body` at each instance and writes the results to rows.
+    """Return a function that runs `prelude` and `body` at each instance of a block, and writes the results to its rows.
 
-    The source is the engine's own, as in `Program`. Rows lie at constant distances, so that the compiler sees that no
-    two overlap.
+    The source is the engine's own, as in `Program`. Rows lie at constant distances, so that the compiler knows that no
+    two rows overlap.
     """
     lines, last = body.rstrip().rsplit("\n", 1) if "\n" in body.rstrip() else ("", body)
     returned = last.strip().removeprefix("return (").removesuffix(")")

@@ -25,9 +25,9 @@ _FUNCTIONS = ("exp", "log", "sqrt", "power")
 class Program:
     """Expressions compiled once, to be bound to an arithmetic.
 
-    `prelude` runs once, when the program is bound, on the first `fixed` inputs. `source` runs at each call, on the
-    other `free` inputs. Both consist of the engine's own names (`x0`, `k1`, `v2`, …) and of names of primitives, which
-    are checked to be identifiers. `constants` has exact rationals by name.
+    `prelude` runs once, when the program is bound, on the first inputs; `fixed` is their number. `source` runs at each
+    call, on the other inputs; `free` is their number. Both consist of the engine's own names (`x0`, `k1`, `v2`, …) and
+    of names of primitives, which were checked to be identifiers. `constants` has exact rationals by name.
     """
 
     prelude: str
@@ -77,8 +77,8 @@ def compile_program(
 
     Raises UndefinedError for a division by the number 0, and for a root of a negative number. A part that depends on
     the fixed inputs alone is computed once, when the program is bound, except inside sums, products, recursions, pieces
-    and shared exponentials. If `share`, exponentials whose exponents differ by a rational factor are powers of one
-    number; exp(u) and exp(-u) become exp(u) and 1/exp(u), although exp(u) is beyond float64 at u = 710.
+    and shared exponentials. With `share`, exponentials whose exponents differ by a rational factor are powers of one
+    number: exp(-u) becomes 1/exp(u) beside exp(u), although exp(u) is beyond float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})
@@ -103,7 +103,7 @@ def compile_program(
 
 
 def _carried_out(expression: sp.Basic) -> sp.Basic:
-    """Carry out derivatives and limits; the result has no value where a part that the expression needs has none."""
+    """Carry out derivatives and limits; the result has no value where a needed part of the expression has none."""
     done, divisors = carry_out(rebuilt(expression))
     return provided(done, [part for divisor in divisors for part in needs(1 / divisor)])
 
@@ -111,7 +111,7 @@ def _carried_out(expression: sp.Basic) -> sp.Basic:
 def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
     """Return expressions with symbols for sums, products, recursions and pieces, and the symbols' meanings.
 
-    The inside of such a part is computed on its own: nothing in it is shared with the outside.
+    The inside of such a part is computed separately: it shares no intermediate result with the outside.
     """
     symbols: dict[sp.Basic, sp.Symbol] = {}
 
@@ -126,7 +126,7 @@ def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], di
 
 
 def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
-    """Replace parts that have fixed symbols only, and groups of such terms or factors, by new symbols."""
+    """Replace parts with fixed symbols only, and groups of such terms or factors, by new symbols."""
     if not fixed or not expression.args or not expression.free_symbols & fixed:
         return expression
     if expression.free_symbols <= fixed:

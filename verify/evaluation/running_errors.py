@@ -17,11 +17,11 @@ _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
 """Relative error of NumPy's exp, log and power: its vectorised loops promise 4 units in the last place."""
 _TINY = 2.0**-1020
-"""About the size below which float64 loses digits; it is added to the error of a result that may underflow."""
+"""A size a little above that below which float64 loses digits; added to the error of a result that may underflow."""
 SAFETY = 2.0
 """Factor of an error bound in every decision; it covers the rounding of the bounds themselves."""
 _LARGEST_POWER = 2**30
-"""Largest exponent at which the rounding of a base hardly changes the bound of a power's error."""
+"""Largest exponent at which rounding of the base hardly changes the error bound of a power."""
 
 Array = np.ndarray | float
 
@@ -66,12 +66,12 @@ class Estimate:
         return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
 
     def sign(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the masks of the values > and < 0 by more than `SAFETY` times their error; NaN is in neither."""
+        """Return the masks of the values > `SAFETY` · error and of those < −`SAFETY` · error; NaN is in neither."""
         room = SAFETY * self.error
         return np.greater(self.value, room), np.less(self.value, -room)
 
     def where_positive(self, size: Array) -> Array:
-        """Return the values, but NaN where `size`, an array with the same errors, is not known to be positive."""
+        """Return the values, with NaN where `size`, which has the same error bounds, is not known to be positive."""
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
     def known(self, relative: float) -> np.ndarray:
@@ -85,7 +85,7 @@ class Estimates:
     name = "float64 with errors"
 
     def rational(self, numerator: int, denominator: int) -> Estimate:
-        """Return the quotient; its error is 0 if it is a float."""
+        """Return the quotient; its error is 0 if the quotient is a float."""
         return self.number(Fraction(numerator, denominator))
 
     def number(self, value: Fraction | int) -> Estimate:
@@ -102,7 +102,7 @@ class Estimates:
         return Estimate(float("nan"), 0.0)
 
     def numbers(self, values: Sequence[Fraction | int]) -> Estimate:
-        """Return n numbers as one Estimate, of arrays of shape (n,). Raises UndefinedError as `number`."""
+        """Return n numbers as one Estimate, of arrays of shape (n,). Raises UndefinedError like `number`."""
         made = [self.number(value) for value in values]
         return Estimate(np.array([one.value for one in made]), np.array([one.error for one in made]))
 
@@ -136,7 +136,7 @@ class Estimates:
 
 
 def _scaled(value: Array, moved: Array) -> Array:
-    """Return the error of a positive value that errors of the arguments change by a factor of at most 1 + `moved`.
+    """Return the error of a positive value, if errors of the arguments change it by a factor of at most 1 + `moved`.
 
     A value that underflowed is treated as _TINY, because the factor may be large.
     """

@@ -20,11 +20,11 @@ from verify.outcomes import Enclosure
 from verify.printing import text_of
 
 if TYPE_CHECKING:
-    # It loads NumPy.
+    # This import loads NumPy.
     from verify.evaluation.running_errors import Estimate, Estimates
 
 Values: TypeAlias = Mapping[str, Value | Enclosure]
-"""An instance's values by name; they may include enclosures of numbers that were found for the instance."""
+"""An instance's values by name; they may include enclosures of numbers that belong to the instance."""
 
 
 def evaluate_rising(
@@ -32,8 +32,8 @@ def evaluate_rising(
 ) -> tuple[Fraction | Enclosure, int | None]:
     """Return an expression's exact value, or an enclosure, and the number of bits (None for an exact value).
 
-    The precision of balls rises until the enclosure has `digits` digits and, with `sign`, decides the sign; the
-    enclosure at 4096 bits is returned as it is. Raises UndefinedError if the expression, or a part of it as it is
+    The precision of balls rises until the enclosure has `digits` digits and, with `sign`, decides the sign. The
+    enclosure at 4096 bits is returned in any case. Raises UndefinedError if the expression, or a part of it as it is
     written, has no value, and UndecidedError if a comparison in it stays undecided or a primitive runs out of time.
     """
     expression, instance = _with_enclosures(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
@@ -88,7 +88,7 @@ def _value_in_balls(
 def is_positive_in_balls(expression: sp.Basic, values: Values) -> bool:
     """Whether an expression is positive in balls of `FIRST_BITS`, for all values between the ends of enclosures.
 
-    Whether parts that cancel have values is not looked at.
+    The function does not check whether parts that cancel have values.
     """
     names, program = _program(taken_apart(_rewritten(expression))[0])
     try:
@@ -105,7 +105,7 @@ def _rewritten(expression: sp.Basic) -> sp.Basic:
 
 
 def exact_values(symbols: Iterable[sp.Symbol], instance: Values) -> dict[sp.Symbol, sp.Rational]:
-    """Return the rational values of those symbols that have one in an instance."""
+    """Return the rational values of the symbols that have one in an instance."""
     values = ((symbol, instance.get(symbol.name)) for symbol in symbols)
     return {s: sp.Rational(v.numerator, v.denominator) for s, v in values if isinstance(v, int | Fraction)}  # pyright: ignore[reportReturnType]
 
@@ -128,7 +128,7 @@ def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
 
 
 def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, Values]:
-    """Return the expression with symbols for enclosed primitives' values, and the instance with these values."""
+    """Return the expression with symbols for the values of enclosed primitives, and the instance with these values."""
     values = dict(instance)
     substitution: dict[sp.Basic, sp.Basic] = {}
     for node, primitive in enclosed_applications(expression):
@@ -145,7 +145,7 @@ def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, 
 
 
 def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
-    """If an expression is affine in its only enclosed symbol and otherwise rational, return exact ends; else None."""
+    """Return exact ends of a rational expression that is affine in its only enclosed symbol; None for any other."""
     enclosures = [(s, e) for s in expression.free_symbols if isinstance(e := instance.get(str(s)), Enclosure)]
     if len(enclosures) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
         return None
@@ -162,7 +162,7 @@ def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
 
 
 def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
-    """Return whether a relation with a slack (at most 0 for an equality) holds; None if the slack does not decide."""
+    """Return whether a relation with a slack (at most 0 for an equation) holds; None if the slack leaves it open."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
     strict = isinstance(relation, STRICT)
     if low is not None and (low > 0 or (low == 0 and not strict)):
@@ -202,7 +202,7 @@ def _scan_function(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], C
 
 
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
-    """Return expressions' values in float64, for a search; each of their symbols has a number in `values`.
+    """Return expressions' values in float64, for a search; `values` must have a number for each of their symbols.
 
     Raises an ArithmeticError or a ValueError if an expression has no value. A power of a negative number may be
     complex.
@@ -214,8 +214,8 @@ def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -
 def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Values]) -> "tuple[Estimate, ...]":
     """Return expressions' values at many instances, as arrays in float64 with running bounds of their errors.
 
-    A value is NaN if it is undefined or a number in it is beyond float64. All values are NaN if an expression has a
-    primitive.
+    A value is NaN if it is undefined, or if a number in the expression is beyond float64. All values are NaN if an
+    expression has a primitive.
     """
     import numpy as np
 

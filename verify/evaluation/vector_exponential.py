@@ -1,4 +1,4 @@
-"""The exponential of float64 in operations that have vector instructions, for code that Numba compiles."""
+"""The exponential in float64, built from operations with vector instructions, for code that Numba compiles."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 _TO_INTEGER = 1.5 * 2.0**52
-"""If this is added to a number of size below 2^51, the last bits of the sum are the nearest integer."""
+"""Constant c such that for |x| < 2^51 the last bits of c + x are the nearest integer to x."""
 _PER_LOG2 = 1.4426950408889634
 """1/log 2."""
 _HIGH, _LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -25,7 +25,7 @@ def compiled_exponential() -> Callable[[float], float]:
     """
     from numba import njit
 
-    # The flag is stated, because otherwise the caller's flags would hold; if they allow sums in any order, k is lost.
+    # Without this flag, the caller's flags would apply; flags that allow sums in any order would make k wrong.
     @njit(nogil=True, error_model="numpy", fastmath={"contract"})
     def exponential(x: float) -> float:
         shifted = x * _PER_LOG2 + _TO_INTEGER

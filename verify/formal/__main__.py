@@ -25,7 +25,7 @@ PROCESSES = 2
 def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
     """Compile some theorems, list Rocq's refusals, and write the record.
 
-    Return 1 if Rocq or its checker refuses a part, else 0. If Rocq is not installed, say so and do nothing.
+    Return 1 if Rocq or its checker refuses a part, else 0. If Rocq is not installed, print that and do nothing.
     """
     if why := not_run():
         sys.stdout.write(f"{why}\n")
@@ -53,7 +53,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
     exported = {name: each.exported for name, each in found.items() if each.exported}
     modules = [module for each in found.values() for module in each.modules]
     # The checker has read each export without its libraries. A few exports that together use all libraries are read
-    # again, with these.
+    # again, with the libraries.
     modules += [module for name in _with_all_libraries(folder, exported) for module in exported[name]]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
@@ -101,14 +101,14 @@ def _counts(result: Acceptance) -> str:
 
 
 def _typed_fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
-    """Whether a record is of the present statement and formal texts, and of the installed Rocq."""
+    """Whether a record belongs to the present statement and formal texts, and to the installed Rocq."""
     if entry is None or entry["rocq"] != rocq_version() or outdated(theorem, entry):
         return False
     return sorted(entry["typed"]["claims"]) == sorted(theorem.statement.formal)
 
 
 def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
-    """Whether a record is of all present files, including the exported ones."""
+    """Whether a record belongs to all present files, including the exported ones."""
     if entry is None or not _typed_fits(theorem, entry):
         return False
     exported = entry["exported"]

@@ -41,7 +41,7 @@ class _Facts(dict[str | int, Fact]):
 
 @dataclass
 class Clause:
-    """One clause, and its proof as far as it is written."""
+    """One clause, and the part of its proof that is written so far."""
 
     stated: Stated
     data: Mapping[str, Any]
@@ -159,7 +159,7 @@ class Clause:
         return self.apart(self.goal.needs.values())
 
     def apart(self, needs: Iterable[Need]) -> Iterator[Need]:
-        """Yield needs, with the need of a definition or a chosen expression replaced by the needs of its value."""
+        """Yield needs, with the need of a definition or a Case replaced by the needs of its value."""
         for need in needs:
             if need.sign in ("defined", "chosen"):
                 defined = need.sign == "defined"
@@ -184,7 +184,7 @@ class Clause:
         self.say("flat; apply and_then; [|intro].", "{", *(f"  {line}" for line in proof), "}")
 
     def end(self) -> str:
-        """Begin the proof of the claimed relation as a sign of its larger side minus its smaller; return that sign."""
+        """Begin the proof of the claimed relation as a sign of its larger minus its smaller side; return that sign."""
         head = str(self.relations[-1][0])
         self.say(f"flat; {_ENDS[head]}.")
         return {"Eq": "equal", "Lt": "positive", "Gt": "positive"}.get(head, "nonnegative")

@@ -68,7 +68,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
-    """Return the number of leading lemmas up to the first about the need's expression; 0 if there is no such lemma."""
+    """Return the number of leading lemmas up to the first about the need's expression; 0 without such a lemma."""
     count, of = 0, from_data(clause.resolved(need.of))
     while tree["rule"] == "lemma":
         count, lemma = count + 1, from_data(clause.resolved(signed(tree["relation"]).of))
@@ -79,7 +79,7 @@ def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
 
 
 def _factors_of(clause: Clause, need: Need) -> list[str]:
-    """Return the proofs that no factor in the numerator of a nonzero quotient is 0; they are used for divisors."""
+    """Return the proofs that the factors in the numerator of a nonzero quotient are not 0; divisors need them."""
     try:
         found = in_factors(from_data(clause.resolved(need.of)))
     except BeyondReachError:
@@ -145,8 +145,8 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
     """Return the line that adds 0 < factor to the facts, if the factor contains a sum and its sign needs a proof.
 
-    Without this fact, `positive` tries each term of a long sum as the positive one, and then that term's own terms. If
-    the factor may be 0, the line does nothing.
+    Without this fact, the tactic `positive` tries to prove each term of a long sum positive, and each term in that
+    term. If the factor may be 0, the line does nothing.
     """
     sums = any(part[0] == "Add" for part in parts_of(scope.clause.resolved(data)))
     if not sums or (shown := _positive(scope, data)) == ["positive."]:
@@ -194,7 +194,7 @@ def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signe
 
 
 def _by_factors(scope: _Scope, data: Data) -> list[str]:
-    """Return the proof that a product of powers of polynomials is positive by its factors; else the plain tactic."""
+    """Return the proof by its factors that a product of powers of polynomials is positive; else the plain tactic."""
     try:
         found = in_factors(from_data(scope.clause.resolved(data)))
     except BeyondReachError:
@@ -206,7 +206,7 @@ def _by_factors(scope: _Scope, data: Data) -> list[str]:
         elif power < 0:
             return ["positive."]
         else:
-            # A factor such as w − 1 is negative by a fact, 1 − w > 0.
+            # A factor such as w − 1 is negative by the fact 1 − w > 0.
             turn = -1 if any(ratio.is_negative for ratio, _ in _ratios(scope, factor)) else 1
             number *= turn**power
             shown.append((scope.clause.text(computed(sp.expand(turn * factor))), int(power)))
@@ -222,7 +222,7 @@ def _by_lemma(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]
 
 
 def _lemma(scope: _Scope, tree: Mapping[str, Any]) -> tuple[list[str], _Scope]:
-    """Return the proof of a lemma, and the facts with it."""
+    """Return the proof of a lemma, and the facts including the lemma."""
     lemma = signed(tree["relation"])
     shown = _block(_shown(scope, lemma, tree["proof"]))
     return [f"assert ({scope.next} : {scope.said(lemma)}).", *shown], scope.adding(lemma)
@@ -271,7 +271,7 @@ def _by_contradiction(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> l
 
 
 def _by_both(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Show that a number is 0: it is >= 0, and so is its negative."""
+    """Show that a number x is 0, by x >= 0 and −x >= 0."""
     above, below = Signed(goal.of, "Ge"), Signed(negative(goal.of), "Ge")
     lines = [f"assert (U : {scope.said(above)}).", *_block(_shown(scope, above, tree["above"]))]
     lines += [f"assert (V : {scope.said(below)}).", *_block(_shown(scope, below, tree["below"]))]
@@ -279,7 +279,7 @@ def _by_both(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Replace a symbol everywhere by an expression that equals it by a fact."""
+    """Replace a symbol everywhere by an expression that is equal to it by a fact."""
     name, value = str(tree["in"][1]), tree["by"]
     clause, text = scope.clause, scope.clause.texts[name]
     values = {name: clause.resolved(value)}

@@ -29,7 +29,7 @@ _OURS = "lemmascope, for Rocq: "
 
 
 class ClauseExport(NamedTuple):
-    """The exported part of a clause: `proof` (and statement), `statement` alone or `nothing`, and why not more."""
+    """The exported part of a clause: `proof` (with statement), `statement` or `nothing`, and why not more."""
 
     label: str
     role: str
@@ -104,7 +104,8 @@ def export(
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
         if label in without:
             theorems[label], why = "", "Rocq refuses its proof"
-        # If a hypothesis is not exported, the exported claim is stronger and may be false: it is stated only if proved.
+        # If a hypothesis is not exported, the exported claim is stronger and may be false: it needs
+        # a proof.
         nothing = label in stated.refused or (stated.left_out and not theorems[label])
         exported = "nothing" if nothing else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))

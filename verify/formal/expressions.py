@@ -1,7 +1,7 @@
 """Expressions of a statement's data as terms over the reals, each with the conditions for it to have a value.
 
-Rocq's functions are total: 1/0 and ln(−1) are numbers there. Therefore a term comes with its needs, such as that a
-divisor is not 0. A relation is exported as the conjunction of its needs and itself.
+Rocq's functions are total: 1/0 and ln(−1) are numbers there. Therefore a term comes with its needs, for example that a
+divisor is not 0. A relation is exported as the conjunction of its needs and the relation.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -85,8 +85,8 @@ class Terms:
 
     `definitions` has, by name, the call of a definition and the call of the proposition that it has a value. `words`
     has, by name, the variable of a word parameter and the constructors of its words. `bind` returns the variable of a
-    bound symbol. `inside` is the prefix of the functions in `OWN`. Conditions are collected in `needs`, derivatives and
-    limits in `slopes`, and the used functions of `OWN` in `used`.
+    bound symbol. `inside` is the prefix for the functions in `OWN`. Conditions are collected in `needs`, derivatives
+    and limits in `slopes`, and the used functions of `OWN` in `used`.
     """
 
     symbols: Mapping[str, str]
@@ -355,7 +355,7 @@ def _number(value: Fraction) -> _Written:
 
 
 def negated(data: Data) -> tuple[str, Data]:
-    """Return the sign of a summand, `+` or `-`, and the rest: the sign of a negative factor is taken out."""
+    """Return the sign of a summand, `+` or `-`, and the summand without it; a negative factor gives its sign."""
     if data[0] in ("Integer", "Rational") and str(data[1]).startswith("-"):
         return "-", [str(data[0]), str(data[1])[1:]]
     if data[0] == "Mul":

@@ -87,8 +87,8 @@ def computed(expression: sp.Expr) -> Data:
 def _tends(clause: Clause, slope: Slope) -> None:
     """Write the proof that a limit from above at 0 exists, for a body equal to a rational function continuous at 0.
 
-    Near 0 and above, each need of the body is shown in turn: by its sign, or as a power of the distance to 0 times a
-    rational function that is not 0 at 0.
+    At points x > 0 near 0, each need of the body is shown in turn: by its sign, or as a power of x times a rational
+    function that is not 0 at 0.
     """
     if clause.resolved(slope.point) != ["Integer", "0"]:
         raise NotSaidError("the proof of a limit at another point than 0 is not exported")
@@ -123,7 +123,7 @@ def _tends(clause: Clause, slope: Slope) -> None:
 
 
 def _numerator_apart(clause: Clause, slope: Slope, product: sp.Expr, written: Terms) -> list[str]:
-    """Write the proof that the factors of a product that are no divisors are not 0 near 0 and above.
+    """Write the proof that the factors of a product, except divisors, are not 0 at points x > 0 near 0.
 
     Return the proof that they are not 0 at 0.
     """
@@ -142,7 +142,7 @@ def _numerator_apart(clause: Clause, slope: Slope, product: sp.Expr, written: Te
 
 
 def _also_above(said: str, lines: Sequence[str]) -> list[str]:
-    """Return the proof that one more proposition holds near 0 and above."""
+    """Return the proof that one more proposition holds at points x > 0 near 0."""
     block = [f"assert (V : at_right 0 (fun around => {said})).", "{", *(f"  {line}" for line in lines), "}"]
     return [*block, "apply (filter_and _ _ W) in V; clear W; rename V into W."]
 

@@ -76,7 +76,7 @@ def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
 
 
 def bounds_of_logarithm(square: Fraction) -> str:
-    """Return the tactic that bounds, in the goal, a logarithm of the number with this square."""
+    """Return the tactic that bounds the logarithms in the goal of the number with a given square."""
     ends = " ".join(f"({_text(x)}) ({x.numerator})%Z {x.denominator}%Z" for _, x in _around_log(square))
     return f"ln_of_squared ({_text(square)}) {ends} {_DOUBLED}%nat"
 
@@ -92,7 +92,7 @@ def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
 
 
 def _around_root(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return a rational number at most the square root and one above it, both close to it."""
+    """Return two rational numbers close to the square root: one at most the root, the other above it."""
     near = math.isqrt(math.floor(value * _DIGITS**2))
     return Fraction(near, _DIGITS), Fraction(near + 1, _DIGITS)
 

@@ -50,7 +50,7 @@ class Names:
 
 
 def comment(text: str) -> str:
-    """Return a text as a comment in Rocq; the marks by which it could end the comment are replaced."""
+    """Return a text as a comment in Rocq; marks in the text that would end the comment are replaced."""
     turned = {"*": "·", "(": "[", ")": "]", '"': "'"}
     shown = "".join(turned.get(c, c if _SHOWN.fullmatch(c) else f"u{ord(c):x}") for c in text)
     return f"(* {shown} *)"

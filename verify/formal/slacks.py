@@ -1,4 +1,4 @@
-"""Proofs by slacks: symbols are written by numbers >= 0 (slacks), such that the margin has positive coefficients."""
+"""Proofs by slacks: symbols are expressed by numbers >= 0 (slacks), so that the margin has positive coefficients."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ class Slacks:
         self.texts = {**self.clause.texts, **self.texts}
 
     def with_relation(self, place: int) -> "tuple[Slacks, list[str]]":
-        """Also write in a slack the symbol that a relation bounds; return the new slacks and the proof's lines."""
+        """Also express the symbol that a relation bounds by a slack; return the new slacks and the proof's lines."""
         clause, fact = self.clause, self.clause.facts[place]
         relation, signs = clause.relation_node(fact.relation), dict(self.signs)
         values = with_slack(clause.given, relation, place, signs, _WHERE)
@@ -47,7 +47,7 @@ class Slacks:
         return inner.replacing(str(name), fact, f"s_{place}", relation.head in ("Lt", "Gt"), above=above)
 
     def replacing(self, name: str, fact: Fact, slack: str, strict: bool, *, above: bool) -> "tuple[Slacks, list[str]]":
-        """Also replace a symbol by a fact that bounds it and a slack; return the new slacks and the proof's lines."""
+        """Also express a symbol by its bound in a fact and a slack; return the new slacks and the proof's lines."""
         text = self.clause.texts[name]
         if name in self.gone:
             raise NotSaidError(f"a proof that replaces {name} twice")
@@ -58,7 +58,7 @@ class Slacks:
         return replace(self, gone=self.gone | {name}), lines
 
     def with_bounds(self, names: Sequence[str]) -> "tuple[Slacks, list[str]]":
-        """Also write parameters by their bounds and slacks; return the new slacks and the proof's lines."""
+        """Also express parameters by their bounds and slacks; return the new slacks and the proof's lines."""
         signs, slacks, lines = dict(self.signs), self, list[str]()
         values = over_bounds(self.clause.given, names, signs)
         texts: dict[Name, str] = {("over", name): f"o_{self.clause.texts[name]}" for name in names}

@@ -1,8 +1,8 @@
 """The text of `Statement.v`: a theorem's statement, with each clause as a proposition that it is defined and holds.
 
 Parameters are integers, real numbers, words and lists. A rational parameter becomes a real one, so that the exported
-claim says more. Definitions and hypotheses become definitions in Rocq, and a claim supposes the domain and all
-hypotheses that are exported.
+claim is stronger. Definitions and hypotheses become definitions in Rocq, and a claim assumes the domain and all
+exported hypotheses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ HEADER = "From Coq Require Import Reals ZArith List.\nLocal Open Scope R_scope.\
 
 @dataclass
 class Stated:
-    """A statement as it is exported: `data` is the data that its digest covers, `example` the values of its parameters.
+    """The export of a statement: `data` is the data that its digest covers, `example` the values of its parameters.
 
     `refused` has the reason why a clause is not exported, by its label; `claims` has the Rocq names of the others.
     """
@@ -230,7 +230,7 @@ class Stated:
         return [shown, f"Definition {name} {taken} : Prop :=", f"  {said}."]
 
     def supposed(self) -> list[str]:
-        """Return the suppositions of every claim about the parameters: the domain, and each exported hypothesis."""
+        """Return the assumptions of every claim on the parameters: the domain, and each exported hypothesis."""
         return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
 
     def _example(self) -> list[str]:
@@ -286,7 +286,7 @@ class Stated:
         return said
 
     def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:
-        """Return the lines of the proposition that, in scope, the last of `said` follows from the others."""
+        """Return the lines of the proposition that in scope the last entry of `said` follows from the other entries."""
         lines = list[str]()
         if self.kinds:
             lines.append(f"  forall {' '.join(self.typed([*self.kinds]))},")

@@ -6,7 +6,7 @@
 A parameter may assume all that its domain implies, and a variable is declared by its symbol. A definition, a state and
 a bound symbol have no declared domain: with D > 0 assumed, SymPy turns sqrt(D²) into D, which is false at D = −3. They
 may assume `real`; a definition or a state also `integer`, and a state `positive`, if its values are shown to be so.
-`refuse_bound_assumptions` says what else a bound symbol may assume.
+`refuse_bound_assumptions` lists the other assumptions of bound symbols.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

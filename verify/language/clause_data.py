@@ -19,13 +19,13 @@ from verify.printing import text_of
 class ClauseData(Protocol):
     """One labelled clause, as data: a claim or a step, by its place in its statement.
 
-    `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
-    expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
-    `relation`: the relation, if the clause is one, else None. A kind may have `bound_domains(integers, positives)`: the
-    assumptions that the symbols of bound names may have, given the names of integers and of positive numbers; other
-    bound symbols may only be `real`. A shipped kind may have `refuse_in(statement)`, which refuses a statement that the
-    clause does not fit, and `over_arrays(statement, names, arrays)`, which returns the function that computes margins
-    at many points at once for the numerical search.
+    `quantifies`: the clause may use the statement's variables, and then holds for all their values. `uses_matrices`:
+    the clause may contain matrices. `rests_on_hypotheses`: its proof for all parameters may use the hypotheses.
+    `relation`: the relation, if the clause is one, else None. A kind may have a method `bound_domains(integers,
+    positives)`. It returns the assumptions that bound symbols may have, given the names of integers and of positive
+    numbers; other bound symbols may only be `real`. A shipped kind may have `refuse_in(statement)`, which refuses a
+    statement that the clause does not fit, and `over_arrays(statement, names, arrays)`, which returns the function that
+    computes margins at many points at once for the numerical search.
     """
 
     quantifies: ClassVar[bool]
@@ -71,9 +71,9 @@ class Hypothesis:
     relation
         The relation, None for a structural hypothesis.
     text
-        The printed text; of a structural hypothesis, the hypothesis itself.
+        The printed text; for a structural hypothesis, this text is the hypothesis.
     varies
-        The parameter of kind `word` by which a structural hypothesis is varied; the hypothesis holds at the first word.
+        The parameter of kind `word` that varies a structural hypothesis; the hypothesis holds at its first word only.
     supposed_at
         The name of a parameter of kind `word`, and one of its words, such as `any` in a list of laws, at which the
         relation is only supposed: the hypothesis is then `assumed`, unless the relation fails.
@@ -126,7 +126,7 @@ class Hypothesis:
 
     @property
     def slack(self) -> sp.Expr:
-        """Expression that is positive inside and 0 on the boundary; of an equation minus its sides' distance."""
+        """Expression that is positive inside and 0 on the boundary; for an equation, −|left − right|."""
         assert self.relation is not None
         slack = difference(self.relation)
         return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
@@ -152,7 +152,7 @@ class FormalText:
     digest
         The digest of the texts of the propositions and of the definitions.
     besides
-        The sentences in prose, if any, by which the claim follows from the propositions.
+        The sentences in prose, if any, that derive the claim from the propositions.
     proofs, package
         The theorem that proves each proposition, and the package whose files hold all of them. Neither is part of the
         statement.
@@ -228,7 +228,7 @@ class Dynamics:
             raise TheoremError("a recursion needs one initial value and one step for each state variable")
 
     def domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return the assumptions that the state may have: integer or positive if start and steps are shown to be so."""
+        """Return the assumptions that the state may have: integer or positive if start and steps are shown to be."""
         parts, names = (*self.initial, *self.step), [symbol.name for symbol in self.state]
         whole = {*integers, *(symbol.name for symbol in self.state if symbol.is_integer)}
         above = {*positives, *(symbol.name for symbol in self.state if symbol.is_positive)}

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The needs of an expression: parts that must have a value for it to have one, kept if rewriting would drop them.
+"""The needs of an expression: the parts without whose values it has no value, kept if rewriting drops them.
 
 An expression has a value only if all its parts, as SymPy stores them, have one: no divisor is 0, the arguments of
 logarithms and roots are in their domains, limits exist, and a differentiated function has a value on both sides of the
@@ -33,7 +33,7 @@ class Provided(sp.Function):
 
 
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
-    """Return `value`, defined only where all needed parts have a value; if it is so already, it is not changed."""
+    """Return `value`, defined only where all needed parts have values; unchanged if that is so already."""
     lost = _without(needed, value)
     before = value.args if isinstance(value, Provided) else (value,)
     return Provided(*before, *lost) if lost else value  # pyright: ignore[reportReturnType]
@@ -69,7 +69,7 @@ def needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
 
 
 def _both_sides(inside: Iterable[sp.Basic], symbols: Iterable[sp.Basic]) -> Iterator[sp.Basic]:
-    """Yield log u for each non-integer power of a u that depends on `symbols`: a two-sided derivative needs u > 0."""
+    """Yield log u for each non-integer power u^r with `symbols` in u: a two-sided derivative needs u > 0."""
     for part in inside:
         if isinstance(part, sp.Pow) and not isinstance(part.exp, sp.Integer) and part.base.has(*symbols):
             yield sp.log(part.base)
@@ -118,7 +118,7 @@ def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
 @lru_cache(maxsize=2**12)
 def _substituted(expression: sp.Basic, pairs: tuple[tuple[sp.Basic, sp.Basic], ...]) -> sp.Basic:
     replaced = dict(pairs)
-    # In a head that binds a symbol, nodes are replaced separately: the needs inside are about that symbol.
+    # Inside a head that binds a symbol, nodes are replaced separately: the needs there may contain that symbol.
     hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in replaced}
     if not hidden:
         return _replaced_in(expression, replaced)
@@ -183,7 +183,7 @@ def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
 
 def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
     """Return `after`, made of the expressions `before`; parts that were dropped are kept as needs, in `Provided`."""
-    # The needs are rebuilt by SymPy: else 1/(x − 1·3) as written would never be found in a result, and stay a need.
+    # SymPy rebuilds the needs: otherwise 1/(x − 1·3) as written is found in no result, and stays a need.
     return provided(after, _all(*(needs(_rebuilt(part)) for whole in before for part in needs(whole))))
 
 

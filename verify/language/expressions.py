@@ -3,8 +3,8 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """The language of statements: which SymPy expressions it admits, their data form and their digest.
 
-An expression is written as nested lists, `["Add", …]`, with the arguments of commutative heads in
-a fixed order, so that the same mathematics gives the same digest whatever order it was typed in.
+An expression is written as nested lists, `["Add", …]`, with the arguments of commutative heads in a fixed order. The
+digest of an expression therefore does not depend on the order in which its terms and factors were typed.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def _outermost(expression: sp.Basic) -> list[sp.Basic]:
 
 
 class Magnitude(sp.Function):
-    """The absolute value, unevaluated: SymPy's own looks for its argument's sign, which may take for ever."""
+    """The unevaluated absolute value: SymPy's `Abs` looks for the sign of its argument, which may take very long."""
 
 
 def refuse_no_relation(where: str, given: object) -> None:
@@ -102,7 +102,7 @@ def refuse_no_relation(where: str, given: object) -> None:
 
 
 def difference(relation: sp.core.relational.Relational) -> sp.Expr:
-    """Return larger minus smaller side of a relation (of an equation right minus left), where both have values."""
+    """Return larger − smaller side of a relation (right − left for an equation), defined where both have values."""
     left, right = relation.args
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
     return evaluated(relation.args, left - right if upward else right - left)  # pyright: ignore[reportOperatorIssue, reportReturnType]
@@ -212,7 +212,7 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
     Raises
     ------
     TheoremError
-        From the decorator, where the name is taken.
+        From the decorator, if the name is taken.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[
     version
         Version of its definition, which statements' digests cover.
     scan
-        `scan(*floats)`, its approximation in searches.
+        `scan(*floats)`, the approximation of the primitive in searches.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[
     Raises
     ------
     TheoremError
-        From the decorator, where the name is taken.
+        From the decorator, if the name is taken.
 
     Examples
     --------
@@ -305,8 +305,8 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     expression
         An expression of the language.
     written
-        Whether an author wrote it: then fractions like a float's expansion, and long numbers, are refused. A search's
-        result may contain them.
+        Whether an author wrote the expression. If so, long numbers and fractions like a float's expansion are refused;
+        a search's result may contain them.
 
     Returns
     -------
@@ -356,7 +356,7 @@ class _Same:
 def _refuse_kept(same: _Same) -> None:
     """Raise TheoremError for a Subs of an expression that SymPy was asked not to evaluate.
 
-    Two such Subs are equal to SymPy if their values are equal, so that one would be taken for the other.
+    SymPy takes two such Subs with equal values for equal, so that one could stand for the other.
     """
     for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
@@ -407,7 +407,7 @@ def _applied(expression: sp.Basic, written: bool) -> Data:
 
 
 def _pieces(expression: Any, written: bool) -> Iterator[Data]:
-    """Yield the values of pieces, each but the last with its condition after it."""
+    """Yield the values of pieces, each but the last followed by its condition."""
     *cases, (last, otherwise) = expression.args
     for value, condition in cases:
         if not isinstance(condition, tuple(RELATIONS.values())):
@@ -442,7 +442,7 @@ def bound_symbols(expression: sp.Basic, kinds: tuple[Any, ...] = _BINDING) -> fr
 
 
 def from_data(data: Data) -> Any:
-    """Return the expression of a data form: `to_data` inverted, up to SymPy's evaluation. Raises TheoremError."""
+    """Return the expression of a data form, the inverse of `to_data` up to SymPy's evaluation. Raises TheoremError."""
     match data:
         case ["Integer", text]:
             return sp.Integer(text)

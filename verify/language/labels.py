@@ -1,4 +1,4 @@
-"""Names, labels, ids, titles and sentences: printable characters on one line, and not too many.
+"""Names, labels, ids, titles and sentences: one line of printable characters, of limited length.
 
 Labels and texts are printed beside verdicts. A line break in a text would begin a line of its own, such as a second
 verdict, and a terminal would obey a control character.

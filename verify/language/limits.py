@@ -15,7 +15,7 @@ from verify.printing import text_of
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
 _PROPOSED = 60
-"""Maximum number of operations of an expression whose limit SymPy is asked for; longer ones may take it minutes."""
+"""Maximum number of operations of an expression whose limit SymPy is asked for; more may take minutes."""
 
 Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
@@ -49,8 +49,8 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
 def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
     """Return SymPy's value of a limit, from above if the point is finite.
 
-    None for a long expression, and if SymPy finds no finite value. The value may be wrong: a proof or a verdict
-    that rests on it counts only if the re-checker finds the limit itself.
+    The result is None for a long expression, and if SymPy finds no finite value. The value may be wrong: a proof or a
+    verdict that rests on it counts only if the re-checker finds the limit itself.
     """
     if inside.count_ops() > _PROPOSED:
         return None
@@ -66,7 +66,7 @@ class _TooFewTermsError(ArithmeticError):
 
 
 class _Expansion:
-    """Series of a node and of everything below it, each computed once."""
+    """The series of a node and of all nodes below it, each computed once."""
 
     def __init__(self, symbol: sp.Symbol, field: QuotientField, terms: int) -> None:
         self.symbol, self.field, self.terms = symbol, field, terms

@@ -44,8 +44,8 @@ def matrix(name: str) -> sp.Symbol:
 def shape_of(expression: sp.Basic, shapes: Mapping[sp.Basic, Shape]) -> Shape | None:
     """Return the shape of a polynomial in matrices, with rows and columns expanded; None for a scalar.
 
-    A scalar that is added to square matrices is that multiple of the identity. Raises TheoremError for any
-    other expression, and if matrices as written do not fit together, even if they cancel.
+    A scalar c that is added to square matrices stands for c times the identity. Raises TheoremError for any other
+    expression, and if matrices as written do not fit together, even if they cancel.
     """
     if expression.is_commutative and not expression.has(*shapes):
         return None

@@ -43,7 +43,7 @@ def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Seque
 
 
 def shown_positive(polynomial: sp.Expr, parameters: Sequence[Parameter], relations: Sequence[sp.Basic]) -> bool:
-    """Whether a polynomial is shown to be > 0 by at most one of some relations; the re-checker tries the same."""
+    """Whether a polynomial is shown to be > 0, using at most one of the relations; the re-checker tries the same."""
     shifted = [polynomial, *(polynomial.subs(*shift) for shift in filter(None, map(_relation_shift, relations)))]
     return any(_one_sign(_over_minimum(each, parameters)) > 0 for each in shifted)  # pyright: ignore[reportArgumentType]
 
@@ -63,9 +63,9 @@ def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[
 def factor_signs(
     polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
 ) -> dict[sp.Expr, int | None]:
-    """Return, for each factor of a polynomial, the index of a relation that excludes a zero; −1 if none is needed.
+    """Return, for each factor of a polynomial, the index of a relation that excludes its zeros; −1 if none is needed.
 
-    None stands for a factor of which nothing was shown. Each factor is written in the slacks of the
+    None stands for a factor that may have zeros. Each factor is written in the slacks of the
     parameters over their minima and, for one relation b > a or b >= a at a time (b a symbol), with
     b = a + slack. It has no zero if its coefficients have one sign, its symbols are all nonnegative,
     and at least one of its terms never vanishes.
@@ -94,7 +94,7 @@ def _factor_signs(
 
 
 def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
-    """Return the larger side of an inequality, and the smaller one plus a slack; None unless the larger is a symbol."""
+    """Return the larger side of an inequality, and the smaller plus a slack; None if the larger is not a symbol."""
     if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
         return None
     slack = new_slack("slack", strict=isinstance(relation, STRICT))
@@ -127,14 +127,14 @@ def _one_sign(factor: sp.Expr) -> int:
 def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
     """Return the common sign of all coefficients (0 without any), and whether some term is never 0.
 
-    None if the signs differ, and for an expression that is no polynomial over ℚ in the symbols.
+    The result is None if the signs differ, and for an expression that is no polynomial over ℚ in the symbols.
     """
     symbols = symbols or (sp.Dummy(),)
     try:
         # The ring's arithmetic is used, because expanding a long expression takes many times as long.
         terms = sp.ring(symbols, sp.QQ)[0].from_expr(polynomial).terms()
     except ValueError:
-        # A symbol in an exponent, or a coefficient that is not rational.
+        # There is a symbol in an exponent, or a coefficient that is not rational.
         return None
     signs = {1 if coefficient > 0 else -1 for _, coefficient in terms}
     if len(signs) > 1:

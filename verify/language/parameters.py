@@ -13,10 +13,10 @@ from verify.language.labels import NAME, refuse_bad_name, refuse_bad_text
 LARGEST_INTEGER = 10**18
 """Maximum absolute value of an integer parameter; no size in machine learning is larger."""
 LARGEST_EXPONENT = 400
-"""Maximum absolute decimal exponent. A larger one, and a text of more than twice this many characters, are refused."""
+"""Maximum absolute decimal exponent. Larger exponents, and texts of more than twice as many characters, are refused."""
 MOST_DIGITS = 3 * LARGEST_EXPONENT
 LONGEST_NUMBER = 10**MOST_DIGITS
-"""Numerators and denominators are below this number: parsed text always, numbers from Python code by a check."""
+"""Bound on numerators and denominators: parsed text keeps it, and numbers from Python code are checked."""
 LONGEST_LIST = 1000
 """Maximum number of entries of a list."""
 

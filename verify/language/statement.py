@@ -61,13 +61,13 @@ class Statement(Formula):
         The assumptions.
     domain
         Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
-        The parameters' upper ends are put before them; `replace` keeps them, so that a new one is a further relation.
+        The parameters' upper ends are put before these relations. `replace` keeps old ends beside new ones.
     variables
         Symbols beside the parameters; the clauses hold for all their values.
     definitions
         Names for expressions, each in terms of the parameters, the variables and earlier definitions.
     steps
-        Clauses that the proof shows on the way; the digest covers which clauses are steps.
+        Clauses that the proof shows before the claims; the digest covers which clauses are steps.
     formal
         Claims as propositions for a proof assistant, by label.
 
@@ -122,7 +122,7 @@ class Statement(Formula):
 
     @property
     def further_domain(self) -> tuple[sp.core.relational.Relational, ...]:
-        """The relations of the domain that are no upper ends of parameters, which are shown with these."""
+        """The relations of the domain, except upper ends of parameters, which are shown with the parameters."""
         ends = [*_upper_ends(self)]
         return tuple(relation for relation in self.domain if relation not in ends)
 
@@ -136,7 +136,7 @@ class Statement(Formula):
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
-        """Apply `change` to every clause, keeping its role; drop those for which it returns None, and formal texts."""
+        """Apply `change` to every clause in its role; drop the formal texts, and clauses for which it returns None."""
         claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
         return replace(self, claims=claims, steps=steps, formal={})
 
@@ -157,7 +157,7 @@ class Statement(Formula):
     def refuse_bound(self, expression: sp.Basic) -> None:
         """Raise TheoremError for a part outside the language, and for a forbidden bound symbol.
 
-        Such a symbol has a forbidden assumption, is a definition or, in `BINDERS`, a parameter or a variable.
+        Forbidden are assumptions of the symbol, names of definitions and, in `BINDERS`, of parameters and variables.
         """
         expression = sp.sympify(expression)
         to_data(expression)
@@ -196,7 +196,7 @@ class Statement(Formula):
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
         """Whether a proof at an instance's words holds for all words; with `hypotheses`, the proof may use them.
 
-        It does if there is no Case, or if, in scope, hypotheses fix all words by which a Case chooses.
+        The proof does if there is no Case, or if, in scope, hypotheses fix all words that decide a Case.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
         if hypotheses and clause.rests_on_hypotheses:
@@ -210,7 +210,7 @@ class Statement(Formula):
         return self.specialise(self, instance)
 
     def specialise(self, value: Any, instance: Instance) -> Any:
-        """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
+        """Return a value, such as a reported value, with every Case in it decided by the instance's words."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
 
@@ -273,7 +273,7 @@ _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "
 
 
 def is_builtin(clause: ClauseData) -> bool:
-    """Whether a clause is of a kind that is part of `verify`, and no user's own code."""
+    """Whether the kind of a clause is part of `verify`, and not a user's own code."""
     return type(clause).__module__.startswith("verify.")
 
 
@@ -318,7 +318,7 @@ def _refuse_misnamed(statement: Statement) -> None:
     for what, labelled in (("hypothesis", statement.hypotheses), ("clause", statement.clauses)):
         for each in labelled:
             refuse_bad_label(what, each.label)
-            # Only the author's text is limited: that of an expression is as long as the expression.
+            # Only the author's text is limited: the text of an expression may be as long as the expression.
             said = each.text if what == "hypothesis" else getattr(each, "says", "")
             refuse_bad_text(f"{what} {each.label}: text", said, empty=True)
     bound = set[str]().union(*(clause.bound_names() for clause in statement.clauses))
@@ -339,7 +339,7 @@ def _refuse_named_twice(statement: Statement) -> None:
 
 
 def _refuse_unknown_names(statement: Statement) -> None:
-    """Refuse symbols that the statement does not introduce, or not for the place where they are used."""
+    """Refuse symbols that the statement does not introduce, or that may not be used at their place."""
     known = {p.name for p in statement.parameters}
     for relation in (*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)):
         statement.refuse_unknown(relation, known, "a hypothesis")
@@ -453,7 +453,7 @@ def _refuse_circular_defaults(statement: Statement) -> None:
 
 @lru_cache(maxsize=4096)
 def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
-    """Put definitions in, the last first; cached, because a theorem's canaries share most expressions."""
+    """Put definitions in, starting with the last; cached, because a theorem's canaries share most expressions."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
             expression = substituted(expression, {name: value})
@@ -462,7 +462,7 @@ def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr]
 
 @lru_cache(maxsize=2**12)
 def _outside_case(expression: sp.Basic) -> frozenset[str]:
-    """Return the names of the symbols that occur other than as the word of a Case."""
+    """Return the names of the symbols that occur at other places than as the word of a Case."""
     if isinstance(expression, sp.Symbol):
         return frozenset((expression.name,))
     parts = expression.args[1:] if isinstance(expression, Case) else expression.args

@@ -18,7 +18,7 @@ from verify.printing import text_of
 def differentiate(expression: sp.Basic) -> sp.Basic:
     """Carry out the derivatives and substitutions of an expression, and leave its limits as they are.
 
-    Raises TheoremError for a limit inside one of them, where the order would matter.
+    Raises TheoremError for a limit inside a derivative or a substitution, because their order would matter.
     """
     if isinstance(expression, sp.Subs | sp.Derivative | sp.Integral):
         if expression.has(sp.Limit):
@@ -33,7 +33,7 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
 
 
 def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
-    """Return the expression with symbols replaced by numbers, except the symbol that a limit inside it binds."""
+    """Return the expression with free symbols replaced by numbers; symbols that limits bind are kept."""
     if isinstance(expression, sp.Limit):
         inside, symbol, point, side = expression.args
         others = {name: value for name, value in values.items() if name != symbol}
@@ -49,9 +49,9 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
     """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
 
-    Also return the polynomials by which the limits divided. The result is valid where none of them vanishes; this
-    condition is not in the result. Raises UndefinedError for a limit that is infinite at almost all values of the other
-    symbols.
+    Also return the polynomials by which the limits divided. The result is valid where no such polynomial vanishes; the
+    returned expression does not contain this condition. Raises UndefinedError for a limit that is infinite at almost
+    all values of the other symbols.
     """
     done = differentiate(expression)
     divisors: list[sp.Expr] = []
@@ -90,9 +90,9 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, proposed: bool = False) -> sp.Basic:
     """Return the expression with each limit evaluated if all its other symbols have values.
 
-    Substituting first keeps limits correct where a divisor vanishes. With `proposed`, SymPy's value is used for a limit
-    that is not rational; the verdict must be re-checked. Raises UndefinedError if a limit is infinite, or if its
-    expression has no value, and BeyondReachError if the value of a limit is not found.
+    The values are substituted first, so that a limit is correct also where a divisor vanishes. With `proposed`, SymPy's
+    value is used for a limit that is not rational; the verdict must be re-checked. Raises UndefinedError if a limit is
+    infinite, or if its expression has no value, and BeyondReachError if the value of a limit is not found.
     """
     limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
@@ -116,7 +116,8 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
     """Return whether the expression is identically 0, and the polynomials by which it was divided.
 
-    The answer is valid where none of these vanishes; whether the parts as written are defined is not checked.
+    The answer is valid where no such polynomial vanishes; the function does not check that the parts as written are
+    defined.
     Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be rational. True is
     always correct; False is correct if the exponents are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
@@ -137,9 +138,9 @@ def share_exponentials(
 ) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
     """Write exponentials exp(Σ r_i·g_i), r_i rational, as products of integer powers of one symbol per g_i.
 
-    Returns the new expressions and each symbol's meaning, exp(g_i/n) or exp(−g_i/n).
-    Without `numbers`, an exponential is kept if its exponent has a rational term, such as exp(x + 1); with `numbers`,
-    e^(1/n) gets a symbol too.
+    The result is the new expressions and each symbol's meaning, exp(g_i/n) or exp(−g_i/n). Without `numbers`, an
+    exponential is kept if its exponent has a rational term, such as exp(x + 1); with `numbers`, e^(1/n) gets a symbol
+    too.
     """
     nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
     terms_of = {node: _terms(node.args[0]) for node in nodes}
@@ -160,7 +161,7 @@ def share_exponentials(
 
 @lru_cache(maxsize=4096)
 def _symbol_of(core: sp.Expr, unit: sp.Rational) -> sp.Symbol:
-    """Return the symbol of exp(unit·core), the same each time, so that cached results are found again."""
+    """Return the symbol of exp(unit·core), always the same one, so that cached results are found again."""
     return sp.Dummy(f"exp({core})", positive=True)
 
 
@@ -193,7 +194,7 @@ def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.R
     points = list(sample_points(ordered))
     yield from points
     for symbol in ordered:
-        # An odd factor: odd numbers stay odd, and even ones even.
+        # The factor is odd, so that odd numbers stay odd, and even numbers even.
         yield {**points[0], symbol: 1001 * points[0][symbol]}  # pyright: ignore[reportReturnType]
         if not symbol.is_integer:
             yield {**points[0], symbol: points[0][symbol] / 1001}  # pyright: ignore[reportReturnType]

@@ -77,8 +77,8 @@ class Evidence(StrEnum):
     """The evidence of an outcome, strongest first: `proved`, `certified`, `computed`, `simulated`.
 
     `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
-    exact or ball arithmetic. `computed`: not re-checked, as floating point with an error estimate, or a kind of proof
-    that the re-checker does not know. `simulated`: samples or training, or trials of a claim in words.
+    exact or ball arithmetic. `computed`: not re-checked, such as floating point with an error estimate, or a kind of
+    proof that the re-checker does not know. `simulated`: samples, training, or drawn trials of a claim in words.
 
     Examples
     --------
@@ -104,8 +104,8 @@ class HypothesisResult(Shown):
 
     If the hypothesis fails, `past` tells how far the instance is past the limit, such as `20 times the limit`.
 
-    `assumed` means that the hypothesis is taken to hold, and nothing here could find it to fail: no parameter varies
-    it, or the instance's word only supposes it.
+    `assumed` means that the hypothesis is taken to hold without a test: no parameter varies it, or the instance's word
+    only supposes it.
     """
 
     label: str
@@ -151,19 +151,19 @@ class ClauseResult(Shown):
     witness
         The values that show a refutation.
     values
-        Numbers that the evaluation found on its way.
+        Further numbers that the evaluation found.
     bits
-        Precision that was needed, in bits; None for exact arithmetic.
+        Precision needed, in bits; None for exact arithmetic.
     proof
-        The proof data of the clause in a certificate; None if there are none, as for an undecided clause.
+        The proof data of the clause in a certificate; None without such data, for example for an undecided clause.
     rechecked, unchecked
         Whether the re-checker accepted the proof, and the reason if it did not.
     trusts
         The re-check's trusts beyond the re-checker's core.
     role
-        `claim` or `step`, by where the clause stands in its statement.
+        `claim` or `step`, the role of the clause in its statement.
     draws
-        Number of trials that decided it, if they are drawn or another sample (simulated evidence); else 0.
+        Number of trials that decided the clause if the evidence is simulated (drawn trials or another sample), else 0.
     for_all_parameters
         Standing of the clause for all parameters in scope, in the results of `check` and `prove`; else open.
 
@@ -194,7 +194,7 @@ class ClauseResult(Shown):
 
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
-        """Return the result that a clause holds, with its proof if any; `fields` are other fields, as found."""
+        """Return the result that a clause holds, with its proof if any; `fields` has values of other fields."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **fields)
 
     @classmethod
@@ -235,12 +235,13 @@ def standings(clauses: Iterable[ClauseResult]) -> dict[str, Established]:
 class CheckResult(Result, Tabled):
     """The result of checking a theorem at an instance.
 
-    `for_all_parameters` is the claims' standing for all parameters, and `rests_on` that of each theorem that the proof
-    uses. They are no part of the outcome, which comes from the evaluation alone. `without` gives the reason for each
-    missing value. `rechecked` tells for each value whether the re-checker confirms it, and `value_trusts` gives the
-    trusts of that re-check. `scope_confirmed` tells whether the re-checker finds all hypotheses to hold; it is None if
-    the re-checker was not asked or did not decide, and `scope_doubt` is the reason. `scope_trusts` are the trusts of
-    that verdict. `statement` is the checked statement, for formulas and the meaning of parameters in a display.
+    `for_all_parameters` is the claims' standing for all parameters, and `rests_on` the standing of each theorem that
+    the proof uses. These standings do not affect the outcome, which comes from the evaluation alone. `without` gives
+    the reason for each missing value. `rechecked` tells for each value whether the re-checker confirms it, and
+    `value_trusts` gives the trusts of that re-check. `scope_confirmed` tells whether the re-checker finds all
+    hypotheses to hold; it is None if the re-checker was not asked or did not decide, and `scope_doubt` is the reason.
+    `scope_trusts` are the trusts of that verdict. `statement` is the checked statement, for formulas and the meaning of
+    parameters in a display.
     """
 
     theorem: str
@@ -285,13 +286,13 @@ class CheckResult(Result, Tabled):
 
     @property
     def refuted_steps(self) -> tuple[str, ...]:
-        """The labels of the steps that are refuted in scope. They decide no outcome; all that rests on them is open."""
+        """The labels of the steps that are refuted in scope. They decide no outcome; conclusions from them are open."""
         steps = (clause for clause in self.clauses if clause.role == "step" and clause.outcome is Outcome.REFUTED)
         return tuple(step.label for step in steps) if self.in_scope else ()
 
     @property
     def claim_outcome(self) -> Outcome:
-        """Refuted if a claim is, verified if all are, else inconclusive, whatever the hypotheses say."""
+        """Refuted if a claim is refuted, verified if all are verified, else inconclusive, in scope or not."""
         outcomes = {claim.outcome for claim in self.claims}
         if Outcome.REFUTED in outcomes:
             return Outcome.REFUTED
@@ -321,7 +322,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def trusts(self) -> tuple[Trust, ...]:
-        """The trusts of the headline's evidence beside the core, including those of the verdict on the hypotheses."""
+        """The trusts of the headline's evidence beyond the core, including those of the verdict on the hypotheses."""
         if self.evidence not in (Evidence.PROVED, Evidence.CERTIFIED):
             return ()
         scope = self.scope_trusts if self.in_scope else ()
@@ -334,9 +335,10 @@ class CheckResult(Result, Tabled):
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
-        """The instance if it refutes the theorem, else None; a verb accepts it as an instance.
+        """The instance if it refutes the theorem, else None; the verbs accept it as input.
 
-        It is None out of scope, where nothing refutes the theorem. A clause's own `witness` refutes that clause.
+        The result is None out of scope, where nothing refutes the theorem. A clause's own `witness` refutes that
+        clause.
         """
         return self.instance if self.outcome is Outcome.REFUTED else None
 

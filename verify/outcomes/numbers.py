@@ -12,7 +12,7 @@ from verify.shown import Shown
 DIGITS = 17
 """Significant digits of enclosures in JSON and text, unless the user asks for others."""
 _LONG_BITS = 8192
-"""Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
+"""Bits of a numerator or denominator beyond which a number is shown by an enclosure; 8192 bits are 2467 digits."""
 _WHOLE_RATIO = 100
 """Smallest ratio that is shown as a whole number."""
 _LARGE_RATIO = 10**6
@@ -87,8 +87,8 @@ def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, A
 def json_number(value: Any, digits: int = DIGITS) -> Any:
     """Return a number in JSON form: an integer as an int, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`.
 
-    A very long number is enclosed. Lists and objects are converted entry by entry, and anything else is returned as it
-    is.
+    A very long number is enclosed. Lists and objects are converted entry by entry, and anything else is returned
+    unchanged.
     """
     if isinstance(value, Mapping):
         return json_numbers(value, digits)
@@ -112,7 +112,7 @@ def _end(value: Fraction | int | None, digits: int, *, up: bool) -> int | str | 
 
 
 def _is_long(value: int | Fraction) -> bool:
-    """Whether a number has more digits than anyone reads; it is then shown by an enclosure."""
+    """Whether a number has too many digits to be read; it is then shown by an enclosure."""
     exact = Fraction(value)
     return max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONG_BITS
 
@@ -132,7 +132,7 @@ def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
 
 
 def _decimal_exponent(value: Fraction) -> int:
-    """Return the e with 10^e <= value < 10^(e+1), without writing the number out."""
+    """Return the integer e with 10^e <= value < 10^(e+1), without computing all digits of the number."""
     bits = value.numerator.bit_length() - value.denominator.bit_length()
     guess = math.floor(bits * math.log10(2)) + 1
     while value < Fraction(10) ** guess:
@@ -171,7 +171,7 @@ def short_text(value: Any, digits: int = 10) -> str:
 
 
 def _collected(values: Mapping[str, Any] | Sequence[Any], text: Callable[[Any], str]) -> str:
-    """Return the entries of an object or a list, each as `text` writes it; objects in a list on lines of their own."""
+    """Return the entries of an object or a list, each as `text` writes it; objects in a list are on separate lines."""
     if isinstance(values, Mapping):
         return "; ".join(f"{name} = {text(item)}" for name, item in values.items())
     if any(isinstance(item, Mapping) for item in values):
@@ -208,7 +208,7 @@ def _enclosure_text(value: Enclosure, digits: int) -> str:
         return (
             f"between {_end_text(low, min(digits, _WIDE), up=False)} and {_end_text(up, min(digits, _WIDE), up=True)}"
         )
-    # Two digits of the radius, unless these are beyond the digits asked for.
+    # Two digits of the radius are shown, except digits beyond the number that was asked for.
     unit = max(_decimal_exponent(radius) - 1, _decimal_exponent(abs(middle)) - digits + 1)
     scale = Fraction(10) ** unit
     shown = round(middle / scale)

@@ -9,9 +9,9 @@ from verify.outcomes.numbers import count_text
 
 
 class Trust(NamedTuple):
-    """A package's addition to the re-checker's core (a computation, a kind of clause or proof) that evidence rests on.
+    """A package's addition to the re-checker's core on which evidence rests: a computation, a kind of clause or proof.
 
-    `name` and `version` identify it, `package` holds it, and `digest` is that of its modules.
+    `name` and `version` identify it, `package` contains it, and `digest` is the digest of its modules.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class ForAll(StrEnum):
 
     `formal`: accepted by a proof assistant's kernel. `proved`: by a certificate of the claim itself that the re-checker
     accepts. `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances.
-    `stated`: the same for a claim in words that nothing evaluates. `open`: nothing yet.
+    `stated`: the same for a claim in words that nothing evaluates. `open`: not established.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class ForAll(StrEnum):
 
     @property
     def is_shown(self) -> bool:
-        """Whether something that was checked carries the claim: a proof, or an argument for an evaluated claim."""
+        """Whether a proof, or an argument for an evaluated claim, shows the claim."""
         return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
 
 
@@ -66,7 +66,7 @@ class Formal(NamedTuple):
     """The acceptance of a claim by a proof assistant's kernel.
 
     `how` is the form of its statement and `by` the record or run that accepted it. `besides` are the sentences in prose
-    by which the claim follows from the accepted propositions.
+    that derive the claim from the accepted propositions.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Established:
     why
         The reason, if the standing is stated or open.
     theorem
-        The id of the theorem, whose own inferences are counted apart from those that it inherits.
+        The id of the theorem; its own inferences are counted separately from those that it inherits.
     trusts
         The trusts of the proofs, beyond the re-checker's core.
     formal
@@ -134,7 +134,7 @@ class Established:
 
     @staticmethod
     def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
-        """Return the joint standing of parts, of a theorem or of several: the weakest, with all that they rest on."""
+        """Return the joint standing of parts of one or more theorems: the weakest, with all that the parts rest on."""
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
@@ -145,7 +145,7 @@ class Established:
         return Established(standing, inferences, why, theorem, trusts, formal)
 
     def formal_to_json(self) -> dict[str, object] | None:
-        """Return the kernel's acceptance, as `--json` has it; None where the standing is not formal."""
+        """Return the kernel's acceptance in the form of `--json`; None if the standing is not formal."""
         if self.standing is not ForAll.FORMAL:
             return None
         return {
@@ -160,9 +160,9 @@ class Established:
         return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
 
     def text(self, *, briefly: bool = False) -> str:
-        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
+        """Return the standing as text, with the numbers of own and of inherited inferences of an argument.
 
-        `briefly` omits `in prose`, for places where the claims beside it say so.
+        `briefly` omits `in prose`, for places where the claims next to the text say so.
         """
         if self.standing is ForAll.FORMAL:
             return Formal.text(self.formal)

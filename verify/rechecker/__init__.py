@@ -1,12 +1,11 @@
 """The re-checker: a small program that accepts a certificate only when the proofs in it hold.
 
-It trusts nothing that the engine did. It reads the statement's data itself, and proves each clause
-again from what the certificate lists, with the standard library's integers and fractions and, for
-balls, Arb's; it shares no code with the search, the theorems or SymPy. Its trust is in a
-file's statement: an accepted certificate is about the statement that it contains, named by its
-digest. `uses` names what the theorem's proof rests on, and is carried through. `trusts` names the
-packages' second computations and kinds that it rests on beside this program: they are looked up
-among those that whoever runs it has at hand, and nothing that a file names is loaded.
+It trusts no computation of the engine. It reads the statement's data itself, and proves each clause again from the
+data in the certificate, with the standard library's integers and fractions and with Arb's balls. It shares no code with
+the search, the theorems or SymPy. An accepted certificate is about the statement that it contains, and that its digest
+names; this program does not judge the statement. `uses` names the theorems that the proof rests on, and is passed on.
+`trusts` names the additions of packages that the certificate rests on beside this program: second computations and
+kinds of clause or proof. The program looks them up among the installed additions, and loads nothing that a file names.
 """
 
 import hashlib
@@ -50,7 +49,7 @@ __all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
 T = TypeVar("T")
 Doors: TypeAlias = Callable[[str], Door]
-"""How an installed door is looked up by its name; it raises Unknown where there is none."""
+"""A function that returns the installed door of a name, and raises Unknown without one."""
 FORMAT, VERSION = "lemmascope-certificate", 3
 _KEYS = "format version theorem statement statement_digest instance in_scope uses trusts clauses"
 _ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
@@ -65,17 +64,17 @@ class Accepted:
     Parameters
     ----------
     theorem, statement_digest, instance
-        Which statement (by its digest; the id is what the file calls it), at which instance, as written.
+        The theorem's id in the file, the digest of its statement, and the instance as written.
     in_scope
-        Whether all hypotheses hold there.
+        Whether all hypotheses hold at the instance.
     claims, steps
         Label, outcome, evidence and kind of proof of each claim and of each step.
     uses
-        Ids and digests of what the proof rests on; checked for their form, and against the pins.
+        Ids and digests of the theorems that the proof rests on; their form is checked, and compared with the pins.
     pinned
-        Whether the id is one of those whose statement is pinned: else it is only what the file calls it.
+        Whether the statement of the id is pinned; if not, the id is only a name in the file.
     trusts
-        The doors that clauses or scope rest on; none where the core accepts all of it.
+        The doors that clauses or scope rest on; none if the core accepts everything.
     """
 
     theorem: str
@@ -94,7 +93,7 @@ class Accepted:
         return (*self.claims, *self.steps)
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify recheck --json`."""
+        """Return the result as an object of `verify recheck --json`."""
         plain = ("theorem", "statement_digest", "pinned", "in_scope")
         parts = (("claim", self.claims), ("step", self.steps))
         return {
@@ -111,31 +110,31 @@ class Accepted:
 
 
 def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None, door: Doors = closed) -> Accepted:
-    """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""
+    """Check the certificate in a file. Raises Rejected or Unreadable, and OSError if the file cannot be opened."""
     with Path(path).open("rb") as file:
         return recheck_text(file.read(MOST_BYTES + 1), pins, door)
 
 
 def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, door: Doors = closed) -> Accepted:
-    """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none).
+    """Check a certificate. Raises Rejected if it does not prove its claims, Unreadable if the text is no certificate.
 
-    `pins` are digests of statements by the ids of their theorems: a certificate that calls another statement by such
-    an id, or says that its proof uses one, is rejected. `door` returns an installed door of a name, or raises Unknown:
-    unless it is given, nothing beyond the core is accepted.
+    `pins` are digests of statements by the ids of their theorems: a certificate that uses such an id for another
+    statement, as its own id or in `uses`, is rejected. `door` returns an installed door of a name, or raises Unknown;
+    by default, nothing beyond the core is accepted.
     """
     _self_test()
     return _within_limits(lambda: _checked(parse(text), pins or {}, door))
 
 
 def _within_limits(work: Callable[[], T]) -> T:
-    """Return what some work returns. Raises TooLarge where it ends the stack or the memory."""
+    """Return the result of some work. Raises TooLarge if the stack or the memory does not suffice."""
     try:
         return work()
     except RecursionError:
         lacked = TooLarge("calls in each other", sys.getrecursionlimit())
     except MemoryError:
         lacked = TooLarge("memory", None)
-    # Raised here, it does not keep what took the memory.
+    # An error that is raised here holds no reference to the objects that filled the memory.
     raise lacked
 
 
@@ -146,12 +145,12 @@ class Verdict:
     Parameters
     ----------
     evidence
-        `proved` or `certified` where the proof is accepted, else None.
+        `proved` or `certified` if the proof is accepted, else None.
     why
-        Why it is not accepted.
+        The reason if the proof is not accepted.
     rejected
-        Whether it was understood and does not prove what it is for; else it is beyond this program: a primitive or a
-        form that it does not know, or more work than it may do.
+        Whether the proof was understood and does not prove its claim. If it is False without evidence, the proof is
+        beyond this program: it has an unknown primitive or form, or needs more work than is allowed.
     trusts
         The doors that the evidence rests on.
     """
@@ -163,17 +162,17 @@ class Verdict:
 
 
 class Instance:
-    """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
+    """A statement at an instance in this process; proofs of its clauses and values are checked like those in a file."""
 
     def __init__(
         self, statement: object, instance: object, work: float = LONGEST_WORK, *, registry: Registry = CORE
     ) -> None:
-        """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
+        """Read a statement's data, or their JSON; `work` bounds the cost of all checks, in nominal microseconds."""
         _self_test()
         self._given, self._failed = None, Verdict(None)
 
         def given() -> Given:
-            # As a file would say it.
+            # The data are written and read as in a file.
             text = statement if isinstance(statement, str) else json.dumps(statement)
             data = items(parse(f"[{text}, {json.dumps(instance)}]".encode()), "the statement and the instance", 2)
             return Given(data[0], data[1], Effort(work), registry)
@@ -184,7 +183,7 @@ class Instance:
             self._failed = _refusal(error)
 
     def verdict(self, clause: object, stated: object) -> Verdict:
-        """Check a clause, by its data, one of the statement's or another, against an outcome and its proof."""
+        """Check a clause, given as data, against an outcome and its proof; the clause need not be in the statement."""
         given = self._given
         if given is None:
             return self._failed
@@ -201,11 +200,11 @@ class Instance:
             return _refusal(error)
 
     def scope_trusts(self) -> tuple[Trusted, ...]:
-        """Return the doors that whether the hypotheses hold rests on."""
+        """Return the doors on which the verdict on the hypotheses rests."""
         return self._given.trusts([], hypotheses_used=True) if self._given is not None else ()
 
     def in_scope(self) -> tuple[bool | None, str]:
-        """Return whether all hypotheses hold at the instance, None and why where that is not found."""
+        """Return whether all hypotheses hold at the instance; None and the reason if that is not decided."""
         given = self._given
         if given is None:
             return None, self._failed.why
@@ -215,7 +214,7 @@ class Instance:
             return None, _refusal(error).why
 
     def encloses(self, expression: object, lower: Data, upper: Data, bits: int) -> Verdict:
-        """Check that the value of an expression, by its data, is in an interval of canonical numbers."""
+        """Check that the value of an expression, given as data, is in an interval with canonical numbers as ends."""
         given = self._given
         if given is None:
             return self._failed
@@ -258,7 +257,7 @@ def _used(data: Data) -> tuple[tuple[str, str], ...]:
 
 
 def _trusted(data: Data, where: str) -> Trusted:
-    """Return what a certificate says of a door that it rests on."""
+    """Return the entry of a certificate on a door that it rests on."""
     said = entries(data, where, "name version package digest")
     name, package = (line(said[part], f"{where}.{part}") for part in ("name", "package"))
     if type(version := said["version"]) is not int or version < 1:
@@ -267,7 +266,7 @@ def _trusted(data: Data, where: str) -> Trusted:
 
 
 def _with_doors(trusts: Sequence[Trusted], door: Doors) -> Registry:
-    """Return the core with what is behind some doors. Raises Unknown where one is not at hand as it is named."""
+    """Return the core with the contents of some doors. Raises Unknown if one is not installed as named."""
     registry = CORE
     for i, trusted in enumerate(trusts):
         try:
@@ -289,7 +288,7 @@ def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepte
     data = _of_this_version(certificate)
     theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
-    # As verify.language.expressions.digest writes it; a test holds the two together.
+    # This is the canonical form of verify.language.expressions.digest; a test compares the two.
     canonical = json.dumps(data["statement"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if hashlib.sha256(canonical.encode()).hexdigest() != stated:
         raise Rejected("statement_digest: is not the digest of the statement in the file")
@@ -325,7 +324,7 @@ def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepte
 
 
 def _id(value: Data, where: str) -> str:
-    """Return an id; of a statement without some hypotheses, it is followed by these."""
+    """Return an id; if hypotheses are left out of the statement, their labels follow it."""
     text = line(value, where, 3 * NAME)
     name, _, without = text.partition(" without ")
     if len(name) > NAME or not _ID.fullmatch(name) or any(each in without for each in ".:;"):

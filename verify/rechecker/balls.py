@@ -1,4 +1,4 @@
-"""Balls of Arb: rational numbers turned into them and back, columns and matrices of them, and what they cost."""
+"""Balls of Arb: conversion from and to rational numbers, columns and matrices of balls, and the cost of operations."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -8,9 +8,9 @@ from flint import arb, arb_mat, fmpq
 from .reading import Rejected, TooLarge
 
 _MOST_BITS = 2**20
-"""Power of two up to which a ball's end is written as a fraction: some 300 000 digits."""
+"""Largest binary exponent of a ball's end that is written as a fraction: some 300 000 digits."""
 _LARGEST_EXPONENT = 4096
-"""Bits of the exponent of a ball's midpoint or radius; x ← x² lengthens it by one bit at each step."""
+"""Maximum length, in bits, of the exponent of a ball's midpoint or radius; each step x ← x² adds one bit."""
 
 
 def ball(value: Fraction | int) -> arb:
@@ -19,7 +19,7 @@ def ball(value: Fraction | int) -> arb:
 
 
 def measured(value: arb) -> arb:
-    """Return a ball, whose exponents are not too long. Raises TooLarge."""
+    """Return a ball unchanged. Raises TooLarge if its exponents are too long."""
     for part in (value.mid(), value.rad()):
         if part.is_finite() and part.man_exp()[1].bit_length() > _LARGEST_EXPONENT:
             raise TooLarge("bits in the exponent of a ball", _LARGEST_EXPONENT)
@@ -27,7 +27,7 @@ def measured(value: arb) -> arb:
 
 
 def midpoint(point: arb) -> Fraction:
-    """Return a ball's midpoint. Raises Rejected where it is infinite, or takes too many digits to be written down."""
+    """Return a ball's midpoint. Raises Rejected if it is infinite, or has too many digits to be written down."""
     if not point.is_finite():
         raise Rejected("an end of a ball is not finite")
     mantissa, exponent = map(int, point.mid().man_exp())
@@ -47,7 +47,7 @@ def high(value: arb) -> Fraction:
 
 
 def inverse(matrix: arb_mat, where: str) -> arb_mat:
-    """Return the inverse of a matrix of balls. Raises Rejected where it may have none."""
+    """Return the inverse of a matrix of balls. Raises Rejected if it may have none."""
     try:
         return matrix.inv()
     except ZeroDivisionError:
@@ -65,5 +65,5 @@ def column(values: Iterable[arb]) -> arb_mat:
 
 
 def cost(bits: int, weight: int = 1) -> float:
-    """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
+    """Return the nominal microseconds of an operation on balls that costs `weight` multiplications."""
     return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)

@@ -1,6 +1,6 @@
-"""The kinds of clause and of proof that are known without help, and the check of a clause by a registry.
+"""The kinds of clause and of proof in the core, and the check of a clause by a registry.
 
-A new kind of clause is a line in the first table; each kind of proof that is for it a line in the second.
+A new kind of clause needs a line in the first table, and each kind of proof of such clauses a line in the second.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
 
 class Shown(NamedTuple):
-    """The accepted result of one clause: its outcome, by which evidence (None for none), by which kind of proof.
+    """The accepted result of one clause: its outcome, its evidence (or None), and its kind of proof.
 
-    `trusts` are the doors that it rests on; none where the core accepts it.
+    `trusts` are the doors that it rests on; there are none if the core accepts it.
     """
 
     label: str
@@ -37,7 +37,7 @@ CLAUSES = {
     "in_words": ClauseKind(""),
 }
 IN_WORDS = "in_words"
-"""The kind of a clause that says in words what the language cannot: no proof shows it here."""
+"""The kind of a clause in words, which the language cannot express: this program accepts no proof of it."""
 _HOLDS, _FAILS = ("verified",), ("refuted",)
 _EITHER = (*_HOLDS, *_FAILS)
 _RELATIONS = ("inequality", "implication")
@@ -72,20 +72,20 @@ KINDS = {
     "no_root": ProofKind({"root": _FAILS}, "bits", roots.no_root),
 }
 CORE = Registry(1, CLAUSES, KINDS)
-"""The registry of this program without a package's help: no primitive."""
+"""The registry of this program without the additions of packages; it has no primitive."""
 
 
 def is_for_all(proof: Data, registry: Registry) -> bool:
-    """Whether a proof is of a kind that shows a clause for all parameters, whatever it is of."""
+    """Whether a proof is of a kind that shows a clause for all parameters; the clause is not looked at."""
     if type(proof) is not dict or type(name := proof.get("kind")) is not str or name not in registry.proofs:
         return False
     return registry.proofs[name].for_all and proof.get("scope", "all") == "all"
 
 
 def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
-    """Check one clause of the statement against what a certificate states of it.
+    """Check one clause of the statement against its entry in a certificate.
 
-    Raises Rejected where the proof does not show what is stated, or is not read here.
+    Raises Rejected if the proof does not show the stated result, or cannot be read.
     """
     stated = entries(stated, where, "label outcome evidence proof")
     if type(clause) is dict and clause.get("kind") == IN_WORDS:
@@ -100,7 +100,7 @@ def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
 
 
 def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys: str, more: Sequence[str] = ()) -> str:
-    """Return a clause's label. Raises Rejected where the clause has other keys, or the label is not the stated one."""
+    """Return a clause's label. Raises Rejected if the clause has other keys, or the label is not the stated one."""
     entries(clause, where, f"kind label says {keys}", more)
     line(clause["says"], f"{where}.says", SENTENCE)
     label = plain_label(clause["label"], f"{where}.label")
@@ -110,7 +110,7 @@ def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys
 
 
 def _checked(given: Given, clause: Data, proof: dict[str, Data], where: str) -> Checked:
-    """Return the result of a check; Unknown where one of a package ends with an error, or returns something else."""
+    """Return the result of a check. Raises Unknown if a package's check fails, or returns another type."""
     name, registry = str(proof["kind"]), given.registry
     check = registry.proofs[name].check
     if ("proofs", name) not in registry.brought:
@@ -122,9 +122,9 @@ def _checked(given: Given, clause: Data, proof: dict[str, Data], where: str) -> 
 
 
 def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None) -> Shown:
-    """Check the proof of a clause; the evidence is that which it gives, and `claimed`, if that is not None.
+    """Check the proof of a clause. The proof decides the evidence, which must be `claimed` if that is not None.
 
-    Raises Rejected as `check_clause` does.
+    Raises Rejected like `check_clause`.
     """
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
@@ -145,7 +145,8 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     given.effort.spend(50)
     everywhere = is_for_all(proof, given.registry)
     for_all = everywhere and given.for_all(clause, hypotheses_used=False)
-    # Monomials say nothing of an instance but its own words: where these choose, they show no more than that.
+    # If other words may decide Cases in another way, a proof for all parameters counts at the instance only, and only
+    # for kinds with `or_here`, such as monomials.
     if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     evidence = "proved" if for_all else "certified"

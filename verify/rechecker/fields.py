@@ -1,4 +1,4 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
+# ruff: noqa: D102 -- the methods of a field are documented once, in `Field`
 """Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ V = TypeVar("V")
 
 
 class Field(Protocol[V]):
-    """A field that expressions have values in; operations raise Rejected without a value, or a known one."""
+    """A field for the values of expressions; an operation raises Rejected if it has no value, or none that is known."""
 
     effort: Effort
 
@@ -37,7 +37,7 @@ class Field(Protocol[V]):
         raise Rejected(f"{shown(node.name)} has no value here")
 
     def primitive_value(self, node: Node) -> V:
-        """Return the value of a node that is no operation; where a number may be known by two bounds, a primitive's."""
+        """Return the value of a node that is no operation, such as a primitive that is known by two bounds."""
         raise Rejected(f"{node.head} has no value here")
 
     def plus(self, left: V, right: V) -> V: ...
@@ -57,7 +57,7 @@ class Field(Protocol[V]):
     def log(self, value: V) -> V: ...
 
     def is_zero(self, value: V) -> bool:
-        """Whether a value is known to be 0, which limits ask for."""
+        """Whether a value is known to be 0; limits need this."""
         raise Unknown("a limit is outside what has a value here")
 
     def function(self, head: str, args: Sequence[V]) -> V:
@@ -65,19 +65,19 @@ class Field(Protocol[V]):
         raise Rejected(f"{head} has no value here")
 
     def integer(self, value: V) -> int:
-        """Return a value that is an integer, which sums and recursions ask for."""
+        """Return a value that is an integer; sums and recursions need this."""
         raise Rejected("a sum, a product or a recursion has no value here")
 
     def sign(self, value: V) -> int | None:
-        """Return the sign of a value, None where it is not decided, which pieces ask for."""
+        """Return the sign of a value, None if it is not decided; pieces need this."""
         raise Rejected("pieces have no value here")
 
     def hull(self, one: V, other: V) -> V:
-        """Return what contains two values."""
+        """Return a value of the field that contains two given ones."""
         raise Rejected("which of some pieces holds is not decided")
 
     def scope(self, node: Node, evaluate: "EvaluateIn[V]", symbols: Mapping[Node, V]) -> V:
-        """Return the value of pieces, a sum, a product or a recursion; `symbols` have values that may be bound."""
+        """Return the value of pieces, a sum, a product or a recursion; `symbols` are known, also bound ones."""
         return scope_value(node, self, partial(evaluate, self))
 
 
@@ -91,7 +91,7 @@ class Exact(Field[Fraction]):
         bits = bits_of(value)
         if bits > _MOST_BITS:
             raise NotExact(f"an exact number of more than {_MOST_BITS} bits comes up")
-        # A product and the greatest common divisor that reduces it.
+        # The cost of a product, and of the greatest common divisor that reduces it.
         self.effort.spend(1 + (bits / 1000) ** 2)
         self.effort.make(bits / 3)
         return value
@@ -157,7 +157,7 @@ class Exact(Field[Fraction]):
 
 
 class Balls(Field[arb]):
-    """Real balls at the precision in force; what is not finite is refused."""
+    """Real balls at the precision in force; a ball that is not finite is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
         self.effort, self.bits = effort, bits
@@ -187,7 +187,7 @@ class Balls(Field[arb]):
     def whole_power(self, value: arb, power: int) -> arb:
         raised = value**power
         if not raised.is_finite():
-            # Of a ball around 0 FLINT has no power.
+            # FLINT has no power of a ball around 0.
             raised = arb(1)
             for digit in bin(power)[2:]:
                 raised = raised * raised * (value if digit == "1" else 1)
@@ -232,11 +232,11 @@ class Balls(Field[arb]):
 
 
 Ends: TypeAlias = tuple[Fraction, Fraction]
-"""Two numbers between which a symbol is."""
+"""A lower and an upper bound of a symbol."""
 
 
 class Boxes(Balls):
-    """Balls that contain all values of the symbols, each between the numbers that `ends` returns."""
+    """Balls for all values of the symbols between the bounds that `ends` returns."""
 
     def __init__(self, effort: Effort, bits: int, ends: Callable[[Node], Ends]) -> None:
         super().__init__(effort, bits)
@@ -254,7 +254,7 @@ class Boxes(Balls):
 
 
 EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], list[V]]
-"""A function that returns the values of nodes in a field, those of some being known."""
+"""A function that returns the values of nodes in a field, given the values of some nodes."""
 
 
 def _bounds(effort: Effort, node: Node) -> Enclosure:
@@ -267,7 +267,7 @@ def _bounds(effort: Effort, node: Node) -> Enclosure:
 
 
 def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mapping[Node, V] | None = None) -> list[V]:
-    """Return the values of some nodes in a field; some may be known. Raises Rejected where one has none."""
+    """Return the values of some nodes in a field; `known` has known ones. Raises Rejected if a node has no value."""
     values = dict(known or {})
     for node in order(terms.effort, roots, lambda n: n in values or n.head in _LAZY):
         if node not in values:
@@ -276,7 +276,7 @@ def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mappin
 
 
 def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
-    """Return the value of a node whose arguments' values are known. Raises Rejected where it has none."""
+    """Return the value of a node whose arguments' values are known. Raises Rejected if it has none."""
     terms.effort.spend(1)
     match node.head:
         case "number":
@@ -320,8 +320,8 @@ def _power(node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
 def _limit(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
     """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
 
-    The coefficients are in the field; whatever is divided by is a leading coefficient, so that the
-    limit holds where none of these vanishes. At ∞ the series is in 1/x. Symbols that are bound around it have values.
+    The coefficients are in the field. All divisors are leading coefficients, so that the limit holds where none of them
+    vanishes. At ∞ the series is in 1/x. Symbols that are bound outside of the limit have values.
     """
     inner, symbol, point = node.args
     bound = {part: value for part, value in values.items() if part.head == "symbol" and part is not symbol}
@@ -330,7 +330,7 @@ def _limit(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) 
     elif point is not terms.zero:
         inner = terms.substitute(inner, {symbol.name: terms.add((point, symbol))})
     roots = [inner] if point.head == "Infinity" else [inner, point]
-    # A limit inside that depends on the symbol is none of the constants, and is not read.
+    # An inner limit that depends on the symbol is no constant, and is not read.
     parts = order(terms.effort, roots, lambda n: not n.free & symbol.free or n.head == "Limit")
     constants = [n for n in parts if not n.free & symbol.free]
     known = dict(zip(constants, evaluate(terms, constants, field, bound), strict=True))

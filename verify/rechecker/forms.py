@@ -1,4 +1,4 @@
-"""The forms of expressions in a file: how many arguments a head takes, which belong where, what symbols may assume."""
+"""The forms of expressions in a file: the number, kinds and places of arguments, and the assumptions of symbols."""
 
 from collections.abc import Collection, Sequence
 
@@ -39,7 +39,7 @@ def refuse_misplaced(kinds: Sequence[str], head: str, where: str) -> None:
 
 
 def _belongs(kind: str, head: str, place: int, count: int) -> bool:
-    """Whether an argument of a kind belongs in a place of a head: lists, comparisons and infinity in few alone."""
+    """Whether an argument of a kind belongs in a place of a head; few places take lists, comparisons or infinity."""
     condition = head == "Piecewise" and place % 2 == 1 and place < count - 1
     if kind in RELATIONS or condition:
         return condition and kind in RELATIONS
@@ -69,9 +69,9 @@ def scope_parts(head: str, args: Sequence[Node], where: str) -> tuple[tuple[Node
 
 
 def may_be_bound(head: str, assumed: Collection[str]) -> Collection[str]:
-    """Return what a bound symbol may assume: real; where is differentiated, both sides of a point have to be so.
+    """Return the assumptions that a bound symbol may have; for a derivative, they must hold on both sides of a point.
 
-    That of a sum or a product is an integer, and a recursion's counter one that is not negative.
+    The symbol of a sum or a product may be an integer, and a recursion's counter an integer ≥ 0.
     """
     if head in ("Sum", "Product", "Iterate"):
         return NATURAL if head == "Iterate" else INTEGRAL

@@ -1,4 +1,4 @@
-"""Functions beyond powers, exp and log, exactly and in balls; and pieces, sums, products and recursions in a field."""
+"""Functions beyond powers, exp and log, exact and in balls; pieces, sums, products and recursions in a field."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -16,7 +16,7 @@ MOST_TERMS, LONGEST = 100_000, 20_000
 _SMOOTH = ("sin", "cos", "tan", "atan", "sinh", "cosh", "tanh")
 _AT_ZERO = dict.fromkeys(_SMOOTH, Fraction(0)) | {"cos": Fraction(1), "cosh": Fraction(1)}
 _RELATIONS = {"Eq": (0,), "Lt": (1,), "Le": (0, 1), "Gt": (-1,), "Ge": (-1, 0)}
-"""The signs of the right side less the left one at which a relation holds."""
+"""The signs of (right side − left side) for which a relation holds."""
 _BALLS: Mapping[str, Callable[[arb], arb]] = {
     **{head: getattr(arb, head) for head in (*_SMOOTH, "floor")},
     "Abs": abs,
@@ -26,11 +26,11 @@ _BALLS: Mapping[str, Callable[[arb], arb]] = {
 
 
 class NotExact(Rejected):
-    """The value is not rational, or too large to be computed as one."""
+    """The value is not rational, or too large to be computed as a rational number."""
 
 
 def exactly(head: str, args: Sequence[Fraction]) -> Fraction:
-    """Return a function of rational numbers. Raises NotExact where it is not rational, Undefined without a value."""
+    """Return a function of rational numbers. Raises NotExact if it is not rational, Undefined without a value."""
     match head:
         case "Max" | "Min":
             return max(args) if head == "Max" else min(args)
@@ -59,7 +59,7 @@ def _counting(head: str, args: Sequence[Fraction]) -> Fraction:
 
 
 def in_balls(head: str, args: Sequence[arb]) -> arb:
-    """Return a ball around a function of what is in balls. Raises Rejected where it may have no value."""
+    """Return a ball around the values of a function on balls. Raises Rejected if it may have no value."""
     if head == "pi":
         return arb.pi()
     if head in ("Max", "Min"):
@@ -80,7 +80,7 @@ def in_balls(head: str, args: Sequence[arb]) -> arb:
 
 
 def integer(value: Fraction | arb) -> int:
-    """Return an integer. Raises Undefined for another number, and where a ball does not say which it is."""
+    """Return a number as an integer. Raises Undefined for another number, and for a ball that does not decide it."""
     if isinstance(value, Fraction):
         if value.denominator > 1:
             raise Undefined("a number that is no integer, where one is needed")
@@ -103,11 +103,11 @@ class _Computes(Protocol[V]):
 
 
 Evaluate = Callable[[Sequence[Node], Mapping[Node, V]], list[V]]
-"""A function that returns the values of nodes, those of some being known."""
+"""A function that returns the values of nodes, given the values of some nodes."""
 
 
 def scope_value(node: Node, field: _Computes[V], evaluate: Evaluate[V]) -> V:
-    """Return the value of pieces, a sum, a product or a recursion. Raises Rejected where it has none."""
+    """Return the value of pieces, a sum, a product or a recursion. Raises Rejected if it has none."""
     if node.head == "Piecewise":
         return _piecewise(node, field, evaluate)
     inside, symbols, outside = bound_in(node)
@@ -146,7 +146,7 @@ def _states(
 
 
 def _piecewise(node: Node, field: _Computes[V], evaluate: Evaluate[V]) -> V:
-    """Return the first piece whose relation holds; where that is not decided, what contains all that it may be."""
+    """Return the first piece whose relation holds, or a hull of all possible pieces if that is not decided."""
     *pieces, last = node.args
     met: list[V] = []
     for value, relation in zip(pieces[::2], pieces[1::2], strict=True):

@@ -55,7 +55,7 @@ class Parameter:
         return "nonnegative" if self.minimum == 0 else "real"
 
     def implies(self, assumed: Sequence[str]) -> bool:
-        """Whether the domain implies what a symbol's data assume."""
+        """Whether the domain implies the assumptions in a symbol's data."""
         positive = self.sign == "positive"
         known = {"real", "rational", *(("integer",) if self.kind == "integer" else ())}
         if positive:
@@ -84,7 +84,7 @@ class Parameter:
 
 
 def _headed(parts: Iterable[Data], head: str) -> Iterator[list[Data]]:
-    """Yield what follows a head wherever it is in some data."""
+    """Yield the arguments at each occurrence of a head in some data."""
     waiting = list(parts)
     while waiting:
         part = waiting.pop()
@@ -94,20 +94,20 @@ def _headed(parts: Iterable[Data], head: str) -> Iterator[list[Data]]:
 
 
 def _words(parts: Iterable[Data]) -> set[str | None]:
-    """Return the names of the words that choose in some data."""
+    """Return the names of the word parameters that decide the Cases in some data."""
     return {_name(rest) for rest in _headed(parts, "Case")}
 
 
 class Given:
-    """A statement at an instance: what proofs are checked against.
+    """A statement at an instance, against which proofs are checked.
 
-    Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
+    The hypotheses are evaluated only when they are needed, because that can take long.
     """
 
     def __init__(self, statement: Data, instance: Data, effort: Effort, registry: Registry) -> None:
-        """Read a statement; a definition that is not understood is refused where something needs it.
+        """Read a statement; a definition that is not understood is refused when a clause needs it.
 
-        Raises Rejected where the statement is not read, or the instance is none of it.
+        Raises Rejected if the statement cannot be read, or the instance does not fit it.
         """
         parts = "parameters variables domain hypotheses definitions claims steps"
         # A formal text is for a proof assistant: no proof here uses it.
@@ -152,19 +152,19 @@ class Given:
             raise Rejected("hypotheses: a label occurs twice")
 
     def _define(self, pair: Data, where: str) -> None:
-        """Read a definition, in what was introduced before it."""
+        """Read a definition, in terms of names that were introduced before it."""
         name, value = items(pair, where, 2)
         try:
             meaning = self.expression(value, where)
         except Unknown as error:
-            # Clauses that do not use it are read all the same.
+            # Clauses that do not use the definition are still read.
             self._unread[self.new_name(name, where)] = error
             return
         whole = is_integral(self.effort, meaning, self.integers)
         self.definitions[self.new_name(name, where, INTEGRAL if whole else REAL)] = meaning
 
     def _read_domain(self, listed: list[Data]) -> list[Node]:
-        """Return the relations of the domain. Raises Rejected where the instance breaks one."""
+        """Return the relations of the domain. Raises Rejected if the instance breaks one."""
         domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(listed)]
         for i, relation in enumerate(domain):
             if not self.holds(relation, f"domain[{i}]"):
@@ -181,7 +181,7 @@ class Given:
 
     @cached_property
     def integers(self) -> set[Name]:
-        """Names of integers: parameters of that kind, and variables that are assumed to be."""
+        """Names of integers: parameters of kind `integer`, and variables that are assumed to be integers."""
         whole = {name for name in self.variables if "integer" in self.terms.assumptions[name]}
         return {*whole, *(name for name, parameter in self.parameters.items() if parameter.kind == "integer")}
 
@@ -191,10 +191,10 @@ class Given:
         return all(held() for held in self._held)
 
     def for_all(self, clause: Data, *, hypotheses_used: bool) -> bool:
-        """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
+        """Whether a proof of a clause at the instance's words is a proof for all parameters.
 
-        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. In hypotheses
-        they choose where the proof uses one.
+        It is if there is no Case, or if, in scope, hypotheses fix all words that decide Cases. Cases in hypotheses
+        count if the proof uses a hypothesis.
         """
         choose = [_words([clause]), self._words["everywhere"]]
         if hypotheses_used:
@@ -202,15 +202,15 @@ class Given:
         return not any(choose) or (all(words <= self._fixed for words in choose) and self.in_scope)
 
     def chooses(self, clause: Data) -> bool:
-        """Whether a word chooses in a clause, or in definitions and domain: then scope decides what is for all."""
+        """Whether a clause, a definition or the domain has a Case; only in scope is a proof then one for all."""
         return bool(_words([clause]) or self._words["everywhere"])
 
     def trusts(
         self, parts: Collection[Data], kinds: Iterable[tuple[str, str]] = (), *, hypotheses_used: bool
     ) -> tuple[Trusted, ...]:
-        """Return the doors of some kinds, and of the primitives that some data name, or the definitions they mention.
+        """Return the doors of some kinds, and of the primitives in some data or in the definitions that these mention.
 
-        The domain always counts: at the instance it is evaluated. Hypotheses count where they are used.
+        The domain always counts, because it is evaluated at the instance. Hypotheses count if they are used.
         """
         if not self.registry.brought:
             return ()
@@ -226,7 +226,7 @@ class Given:
 
     @cached_property
     def _defined_by(self) -> dict[str, set[Trusted]]:
-        """The doors that each definition rests on; one mentions those before it alone."""
+        """The doors that each definition rests on; a definition mentions only earlier ones."""
         doors: dict[str, set[Trusted]] = {}
         for pair in items(self._statement["definitions"], "definitions"):
             doors[str(_name(pair))] = self._doors([pair], doors)
@@ -234,7 +234,7 @@ class Given:
 
     @cached_property
     def _words(self) -> dict[str, set[str | None]]:
-        """The words that choose in definitions and domain, and in hypotheses."""
+        """The words that decide Cases in the definitions and the domain, and those in the hypotheses."""
         statement = self._statement
         return {
             "everywhere": _words([statement["definitions"], statement["domain"]]),
@@ -245,7 +245,7 @@ class Given:
         return name not in self.parameters or self.parameters[name].implies(assumed)
 
     def new_name(self, data: Data, where: str, allowed: Collection[str] = REAL) -> str:
-        """Return the name of a symbol that the statement has not introduced, and that assumes what is allowed.
+        """Return the name of a symbol that the statement has not introduced, and that has allowed assumptions only.
 
         Raises Rejected for anything else.
         """
@@ -257,7 +257,7 @@ class Given:
         return name
 
     def _hypothesis(self, data: Data, where: str) -> Callable[[], bool]:
-        """Read a hypothesis; what is returned says whether it holds."""
+        """Read a hypothesis, and return a function that tells whether it holds."""
         data = entries(data, where, "label kind relation text", ("varies", "supposed_at"))
         kind = string(data["kind"], f"{where}.kind", ("parametric", "structural"))
         plain_label(data["label"], f"{where}.label")
@@ -289,21 +289,21 @@ class Given:
         return held
 
     def keeps_assumptions(self, name: Name, value: Fraction, where: str) -> None:
-        """Reject a value that a symbol's assumptions exclude."""
+        """Raise Rejected for a value that a symbol's assumptions exclude."""
         assumed = self.terms.assumptions.get(name, ())
         self.effort.spend(len(assumed) * (1 + bits_of(value) / 1000))
         if not all(_HAS[a](value) for a in assumed):
             raise Rejected(f"{where}: is not {' and '.join(assumed)}")
 
     def expression(self, data: Data, where: str, bound: Sequence[Name] = (), *, defined: bool = True) -> Node:
-        """Return an expression with its words decided and (unless they come later) the definitions put in.
+        """Return an expression with its Cases decided and, if `defined`, the definitions put in.
 
         Raises Rejected for a name that neither the statement nor `bound` introduces.
         """
         return self._prepared(self.terms.expression(data, where), where, bound, defined)
 
     def relation(self, data: Data, where: str, bound: Sequence[Name] = (), *, defined: bool = True) -> Node:
-        """Return a relation, likewise."""
+        """Return a relation, read like an expression."""
         return self._prepared(self.terms.relation(data, where), where, bound, defined)
 
     def _prepared(self, node: Node, where: str, bound: Sequence[Name], defined: bool) -> Node:
@@ -331,7 +331,7 @@ class Given:
         return done[node]
 
     def read(self, data: Data, where: str, bound: Sequence[Name] = ()) -> Node:
-        """Return an expression at the instance, read from its data; Rejected as by `expression`."""
+        """Return an expression at the instance, read from its data. Raises Rejected like `expression`."""
         return self.at_instance(self.expression(data, where, bound))
 
     def at_instance(self, node: Node, more: Names | None = None) -> Node:
@@ -345,7 +345,7 @@ class Given:
     def number(self, node: Node, bits: int | None) -> Fraction | arb:
         """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force.
 
-        Raises NotExact where an exact value is asked for and not known to be rational, Undefined where there is none.
+        Raises NotExact if an exact value is asked for and not known to be rational, Undefined if there is no value.
         """
         nodes = [self.at_instance(node)]
         if bits is None:
@@ -353,9 +353,9 @@ class Given:
         return self.evaluated(nodes, Balls(self.effort, bits))[0]
 
     def evaluated(self, nodes: Sequence[Node], field: Field[T]) -> list[T]:
-        """Return the values of some nodes in a field, or in any object that has the operations of one.
+        """Return the values of some nodes in a field, or in any object that has the operations of a field.
 
-        Raises Rejected where one has none.
+        Raises Rejected if a node has no value.
         """
         return evaluate(self.terms, nodes, field)
 
@@ -367,8 +367,8 @@ class Given:
     def holds(self, relation: Node, where: str) -> bool:
         """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision.
 
-        Raises Undefined where a side has no value that is found at the last precision, else Rejected where the
-        margin's sign is not.
+        Raises Undefined if no value of a side is found at the last precision, and Rejected if the margin's sign is not
+        decided.
         """
         try:
             low, high = sides(relation)
@@ -422,7 +422,7 @@ def _parameter(data: Data, where: str) -> Parameter:
 
 
 def _name(data: Data) -> str | None:
-    """Return the name of the symbol that some data seem to begin with; None is no name."""
+    """Return the name of the symbol with which some data seem to begin; None without one."""
     match data:
         case [[_, str(name), *_], *_]:
             return name
@@ -441,7 +441,7 @@ def sides(relation: Node) -> tuple[Node, Node]:
 
 
 def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: str) -> bool:
-    """Whether the relation holds, its margin being in [low, high]. Raises Rejected where that does not decide it."""
+    """Whether a relation holds if its margin is in [low, high]. Raises Rejected if the interval leaves it open."""
     if relation.head == "Eq":
         holds, fails = low == high == 0, low > 0 or high < 0
     elif relation.head in ("Lt", "Gt"):
@@ -454,7 +454,7 @@ def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: st
 
 
 def with_units(work: Callable[[dict[Exponent, Fraction]], T]) -> T:
-    """Do some work in fields of quotients, again each time an exponential turns out to need a smaller unit."""
+    """Do some work in fields of quotients; start again each time an exponential needs a smaller unit."""
     units: dict[Exponent, Fraction] = {}
     while True:
         try:

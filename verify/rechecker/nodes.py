@@ -1,4 +1,4 @@
-"""The nodes of the graph of a file's expressions, and the order in which they are gone through."""
+"""The nodes of the graph of a file's expressions, and the order in which they are visited."""
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -9,18 +9,18 @@ from .reading import Effort, bits_of
 from .registry import Primitive
 
 Name: TypeAlias = str | tuple[str, "Name | int"]
-"""The name of a symbol: as in the file, or, where this program introduces it, what it is for and of what."""
+"""The name of a symbol: the name in the file or, for a symbol of this program, its purpose and a name or a number."""
 
 LARGEST_POWER, _FOLDED_BITS = 10_000, 2**14
 
 Value: TypeAlias = Fraction | Name | Primitive | None
-"""A number's Fraction, a symbol's name, a primitive, None for an operation."""
+"""A number's Fraction, a symbol's name, a primitive, or None for an operation."""
 
 
 class Node:
-    """A node of the graph; numbers alone have a `number`, symbols a `name`; `free` is a mask of free symbols.
+    """A node of the graph; only numbers have a `number`, only symbols a `name`; `free` is a mask of free symbols.
 
-    `total`: it is known to have a value at all real values of its symbols.
+    `total` tells whether the node is known to have a value at all real values of its symbols.
     """
 
     __slots__ = ("args", "free", "head", "name", "number", "primitive", "serial", "total")
@@ -45,7 +45,7 @@ def encloses(node: Node) -> bool:
 
 
 def square_root(value: Fraction) -> Fraction | None:
-    """Return the square root where it is rational."""
+    """Return the square root if it is rational, else None."""
     if value < 0:
         return None
     p, q = isqrt(value.numerator), isqrt(value.denominator)
@@ -55,7 +55,7 @@ def square_root(value: Fraction) -> Fraction | None:
 def folded(base: Fraction, power: Fraction) -> Fraction | None:
     """Return a power of a number if it is small; else None.
 
-    The exponent is an integer, or half an integer if the base has a rational root; that of 0 is positive.
+    The exponent is an integer, or half an integer if the base has a rational root; the exponent of 0 is positive.
     """
     if base in (0, 1):
         return Fraction(base)
@@ -66,7 +66,7 @@ def folded(base: Fraction, power: Fraction) -> Fraction | None:
 
 
 def order(effort: Effort, roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
-    """Return the parts of some nodes, each once, arguments first; nothing is looked for below where it stops."""
+    """Return the parts of some nodes, each once, arguments first; parts below a node with `stop` are not visited."""
     ordered: dict[Node, None] = {}
     waiting: list[tuple[Node, bool]] = [(root, False) for root in roots]
     while waiting:
@@ -93,7 +93,7 @@ BINDERS = ("Subs", "Limit", *SERIES, "Iterate")
 
 
 class Bound(NamedTuple):
-    """The parts of a node that binds symbols: those in which they are bound, the symbols, and the others."""
+    """The parts of a node that binds symbols: the parts in which they are bound, the symbols, and the other parts."""
 
     inside: tuple[Node, ...]
     symbols: tuple[Node, ...]

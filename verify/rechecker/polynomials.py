@@ -1,9 +1,9 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
+# ruff: noqa: D102 -- the methods of a field are documented once, in `Field`
 """Rational functions with factored denominators, by sparse polynomials with integer coefficients.
 
-A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol, exp(g/n), g
-a monomial over factors, or in deductions a function. Distinct atoms count as independent: an expression that is 0
-then is 0. A quotient is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
+A polynomial is {packed exponents: coefficient}, with 32 bits for each atom. An atom is a symbol, exp(g/n) for a
+monomial g over factors, or in deductions a function. Distinct atoms are treated as independent: an expression that is
+0 then is 0. A quotient is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
 polynomials is taken, and every division is by a product of factors that the caller has admitted.
 """
 
@@ -23,7 +23,7 @@ Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 """The terms of a polynomial, or the powers of factors, in order."""
 Function: TypeAlias = tuple[Literal["function"], str, tuple[tuple[Terms, int, Terms], ...], tuple[int, ...]]
-"""A function of some quotients, and numbers such as an order: an atom where a kind of proof has such."""
+"""A function of some quotients, with numbers such as an order; only some kinds of proof have such atoms."""
 Atom: TypeAlias = tuple[Literal["symbol"], Name] | Exponent | Function
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
 MOST_TERMS, MOST_ATOMS = 1_000_000, 1000
@@ -46,14 +46,14 @@ class Quotient(NamedTuple):
 
 
 class FinerUnit(ArithmeticError):  # noqa: N818
-    """An exponential needs a smaller unit; the computation starts again with it."""
+    """An exponential needs a smaller unit; the computation starts again with the smaller unit."""
 
 
 class Quotients(Field[Quotient]):
-    """A field of quotients. `sign_of` says what is known of a symbol.
+    """A field of quotients. `sign_of` returns the known sign of a symbol.
 
-    `admits(field, polynomial)` decides what may be divided by, once products of known factors and
-    of atoms that are nowhere zero have been divided off; it returns the polynomial or its negative.
+    `admits(field, polynomial)` decides whether a polynomial may be a divisor, after known factors and
+    atoms that are nowhere zero have been divided off; it returns the polynomial or its negative.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Quotients(Field[Quotient]):
         return monomial >> _WIDTH * place & _FIELD
 
     def place_of(self, key: Atom, sign: Sign) -> int:
-        """Return the place of an atom, a new one with a sign where it is not there."""
+        """Return the place of an atom; a new atom gets a place and the sign."""
         if key not in self.atoms:
             if len(self.atoms) >= MOST_ATOMS:
                 raise TooLarge("symbols and exponentials of a polynomial", MOST_ATOMS)
@@ -170,7 +170,7 @@ class Quotients(Field[Quotient]):
         return result
 
     def inverse(self, value: Quotient) -> Quotient:
-        """Return 1/value, its numerator split into factors that may be divided by; Rejected where one may not."""
+        """Return 1/value, with its numerator split into admitted factors. Raises Rejected if one is not admitted."""
         if not value.numerator:
             raise Rejected("there is a division by zero")
         content = gcd(*value.numerator.values())
@@ -182,7 +182,7 @@ class Quotients(Field[Quotient]):
         return self._reduced(top, content, powers)
 
     def split(self, polynomial: Polynomial) -> tuple[Polynomial, dict[int, int]]:
-        """Return ±1 and the powers of the factors of a primitive polynomial, new factors added where admitted."""
+        """Return ±1 and the powers of the factors of a primitive polynomial; admitted new factors are added."""
         powers: dict[int, int] = {}
         rest = polynomial
         self.effort.spend(0.1 * len(rest) * (1 + self._wide) * (len(self.signs) + len(self.factors)))
@@ -210,14 +210,14 @@ class Quotients(Field[Quotient]):
         return len(self.factors) - 1
 
     def primitive(self, polynomial: Polynomial) -> Polynomial:
-        """Return a polynomial over the greatest common divisor of its coefficients."""
+        """Return a polynomial divided by the greatest common divisor of its coefficients."""
         content = gcd(*polynomial.values())
         return {key: c // content for key, c in polynomial.items()}
 
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
         if not numerator:
             return Quotient({}, 1, ())
-        # The greatest common divisor of all coefficients.
+        # This is the cost of the greatest common divisor of all coefficients.
         self.effort.spend(3 + len(numerator) * (0.1 + (self._bits(numerator) / 2000) ** 2))
         kept: list[tuple[int, int]] = []
         for factor, power in sorted(powers.items()):
@@ -257,7 +257,7 @@ class Quotients(Field[Quotient]):
 
     @property
     def _wide(self) -> float:
-        """Microseconds that a term's key costs, nominally: it has 32 bits an atom."""
+        """Nominal microseconds for a term's key, which has 32 bits for each atom."""
         return 0.02 * len(self.signs)
 
     @staticmethod
@@ -278,9 +278,9 @@ class Quotients(Field[Quotient]):
         self.effort.make(terms * self._entry(bits))
 
     def _divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
-        """Return the quotient where the division by a primitive polynomial is exact, else None.
+        """Return the quotient if the division by a primitive polynomial is exact, else None.
 
-        The quotient was checked by multiplying: the remainder, updated term by term, ends at 0.
+        The division checks the quotient: the remainder, updated term by term, ends at 0.
         """
         if len(divisor) == 1:
             ((key, sign),) = divisor.items()
@@ -326,7 +326,7 @@ class Quotients(Field[Quotient]):
         return value > 1 and self._value(polynomial, value) != 0
 
     def _value(self, polynomial: Polynomial, modulus: int) -> int:
-        """Return the value at a point, modulo a number; without one, 0 where it would be very long."""
+        """Return the value at a point, modulo `modulus` unless it is 0; then 0 stands for a very long value."""
         total, longest = 0, max(modulus.bit_length(), _LONGEST_VALUE if not modulus else 0)
         one = 1 + len(self.signs) * (0.3 + self._wide + (longest / 2000) ** 2)
         self.effort.spend(len(polynomial) * (one + (self._bits(polynomial) / 2000) ** 2))
@@ -346,13 +346,13 @@ class Quotients(Field[Quotient]):
         return [i for i in range(len(self.signs)) if self.power_of(key, i)]
 
     def is_signed(self) -> bool:
-        """Whether no atom, and so nothing that was divided by, can be negative."""
+        """Whether no atom, and therefore no divisor, can be negative."""
         return all(sign in ("positive", "nonnegative") for sign in self.signs)
 
     def one_sign(self, polynomial: Polynomial) -> int:
-        """Return 1 or −1 where a polynomial is shown to have that sign, and no zero, else 0.
+        """Return 1 or −1 if a polynomial is shown to have this sign, and no zero, else 0.
 
-        Its coefficients have one sign, its atoms are not negative, and one of its terms stays positive.
+        Its coefficients have one sign, its atoms are not negative, and one of its monomials stays positive.
         """
         signs = {c > 0 for c in polynomial.values()}
         kinds = [{self.signs[i] for i in self.inside(key)} for key in polynomial]
@@ -362,7 +362,7 @@ class Quotients(Field[Quotient]):
 
 
 def refuse(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Admit nothing but what is known: raise Rejected."""
+    """Admit no new divisor: raise Rejected."""
     inside = set[int]().union(*map(field.inside, polynomial))
     names = [shown(key[1]) if key[0] == "symbol" else "exp" for key, i in field.atoms.items() if i in inside]
     raise Rejected(f"a division by a polynomial in {', '.join(names)} that no listed factor covers")
@@ -374,7 +374,7 @@ def admit_all(field: Quotients, polynomial: Polynomial) -> Polynomial:
 
 
 def admit_positive(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Admit what is shown to have one sign, as a positive factor. Raises Rejected for anything else."""
+    """Admit a polynomial that is shown to have one sign, as a positive factor. Raises Rejected for any other."""
     sign = field.one_sign(polynomial)
     if not sign:
         raise Rejected("a division by a polynomial that is not shown to have one sign")

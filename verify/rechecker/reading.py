@@ -1,7 +1,7 @@
 """The reading of a certificate: strict and bounded JSON, canonical numbers, and the effort a file may ask for.
 
-The effort that a file asks for is counted in units that are the same everywhere, before it is done: work in nominal
-microseconds, bytes of what is made, bits of a number. A file that asks for more is too large, and is rejected.
+The effort for a file is counted before it is spent, in units that are the same on all machines: work in nominal
+microseconds, bytes of new objects, bits of a number. A file that needs more than is allowed is rejected as too large.
 """
 
 import json
@@ -20,15 +20,15 @@ _MOST_MARKS, _MOST_QUOTES = 4_000_000, 6_000_000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 NAME, SENTENCE = 100, 4000
-"""How many letters a name, a label or a word, and a sentence may have."""
+"""Maximum number of characters of a name (also of a label or a word), and of a sentence."""
 LONGEST_WORK = 60e6
-"""The cost of one file, at most, in nominal microseconds."""
+"""Maximum cost of one file, in nominal microseconds."""
 MOST_MADE = 2**29
-"""Bytes of all that one file may have made: nodes, polynomials, monomials. Those not used any more count too."""
+"""Maximum number of bytes of all nodes, polynomials and monomials made for one file, including those no longer used."""
 
 
 class Rejected(ValueError):  # noqa: N818
-    """A certificate that was understood and does not prove what it claims: one line that names the field."""
+    """A certificate that was understood and does not prove its claims; the message is a line that names the field."""
 
 
 class Unknown(Rejected):
@@ -36,16 +36,16 @@ class Unknown(Rejected):
 
 
 class TooLarge(Rejected):
-    """A file that may be right, and asks for more than it is allowed of something.
+    """A file that may be right, but needs more of a resource than is allowed.
 
     Parameters
     ----------
     limited
-        What there is too much of, such as `work` or `bits of a number`.
+        The resource, such as `work` or `bits of a number`.
     most
-        How much is allowed; None for what there is on the machine.
+        The allowed amount; None for the amount on the machine.
     where
-        Where in the file, where that is known.
+        The place in the file, if it is known.
     """
 
     def __init__(self, limited: str, most: float | None, where: str = "") -> None:
@@ -59,42 +59,42 @@ class Undefined(Rejected):
 
 
 class Unreadable(ValueError):  # noqa: N818
-    """A file that is no certificate of this format: one line."""
+    """A file that is no certificate of this format; the message is a line."""
 
 
 class Effort:
-    """The work and the bytes that are left to a file; what asks for more is rejected before it is done."""
+    """The work and the bytes that are left for a file; an operation that needs more is rejected before it is done."""
 
     def __init__(self, work: float = LONGEST_WORK, made: float = MOST_MADE) -> None:
         self.left, self.room = work, made
         self.most = work, made
 
     def spend(self, microseconds: float) -> None:
-        """Take some work off what is left."""
+        """Subtract some work from the work that is left."""
         self.left -= microseconds
         if self.left < 0:
             raise TooLarge("microseconds of work, nominally", self.most[0])
 
     def make(self, size: float) -> None:
-        """Take some bytes off what is left."""
+        """Subtract some bytes from the bytes that are left."""
         self.room -= size
         if self.room < 0:
             raise TooLarge("bytes of what is made", self.most[1])
 
     def fit(self, size: float) -> None:
-        """See that there is room for some bytes, which may not all be made."""
+        """Check that some bytes are left, without subtracting them."""
         if self.room < size:
             raise TooLarge("bytes of what is made", self.most[1])
 
 
 def work(one: Fraction, other: Fraction) -> float:
-    """Return the microseconds that a product of two rationals costs beyond a small one's, nominally."""
+    """Return the nominal microseconds of a product of two rationals beyond those of a small product."""
     bits = [part.bit_length() for x in (one, other) for part in (x.numerator, x.denominator)]
     return 4 * (max(bits) / 1000) ** 2 + 0.002 * sum(bits)
 
 
 def dot(effort: Effort, left: Iterable[Fraction], right: Iterable[Fraction]) -> Fraction:
-    """Return Σ x_i y_i; each product is counted before it is made, and each sum, whose denominator may be longer."""
+    """Return Σ x_i y_i; the cost of each product and of each sum is counted before it is computed."""
     total = Fraction(0)
     for x, y in zip(left, right, strict=True):
         effort.spend(5 + work(x, y))
@@ -105,12 +105,12 @@ def dot(effort: Effort, left: Iterable[Fraction], right: Iterable[Fraction]) -> 
 
 
 def bits_of(value: Fraction) -> int:
-    """Return the bits of a rational's longer part."""
+    """Return the number of bits of the longer one of a rational's numerator and denominator."""
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def shown(value: object) -> str:
-    """Return what a file says, on one line and short, for a message."""
+    """Return a value of a file as short text on one line, for a message."""
     kinds: dict[type, str] = {dict: "an object", list: "a list", bool: str(value).lower(), type(None): "null"}
     text = kinds.get(type(value)) or (ascii(value[:200]) if isinstance(value, str) else ascii(value))
     return text if len(text) <= 60 else f"{text[:40]}… ({len(text)} characters)"
@@ -119,7 +119,7 @@ def shown(value: object) -> str:
 def parse(text: bytes) -> Data:
     """Return the JSON value of a file; its size and nesting are bounded in linear time before it is parsed.
 
-    Raises Unreadable where it is not the JSON that certificates are written in, and TooLarge.
+    Raises Unreadable for text that is not the JSON of certificates, and TooLarge.
     """
     if len(text) > MOST_BYTES:
         raise TooLarge("bytes of a file", MOST_BYTES)
@@ -164,7 +164,7 @@ def _no_float(text: str) -> NoReturn:
 
 
 def entries(value: Data, where: str, names: str, optional: Iterable[str] = ()) -> dict[str, Data]:
-    """Return an object that has exactly some keys, separated by spaces here, and at most some more; else Rejected."""
+    """Return an object with exactly the keys `names`, separated by spaces, and optional ones. Raises Rejected."""
     if type(value) is not dict:
         raise Rejected(f"{where}: {shown(value)} is not an object")
     needed = set(names.split())
@@ -176,7 +176,7 @@ def entries(value: Data, where: str, names: str, optional: Iterable[str] = ()) -
 
 
 def items(value: Data, where: str, length: Fraction | int | None = None) -> list[Data]:
-    """Return a list, of a length. Raises Rejected for anything else."""
+    """Return a list, of the length if given. Raises Rejected for anything else."""
     if type(value) is not list:
         raise Rejected(f"{where}: {shown(value)} is not a list")
     if length is not None and len(value) != length:
@@ -185,7 +185,7 @@ def items(value: Data, where: str, length: Fraction | int | None = None) -> list
 
 
 def string(value: Data, where: str, among: Sequence[str] | None = None) -> str:
-    """Return a string, one of some. Raises Rejected for anything else."""
+    """Return a string, one of `among` if given. Raises Rejected for anything else."""
     if type(value) is not str or (among is not None and value not in among):
         wanted = "a string" if among is None else " or ".join(map(shown, among)) or "anything known"
         raise Rejected(f"{where}: {shown(value)} is not {wanted}")
@@ -193,9 +193,9 @@ def string(value: Data, where: str, among: Sequence[str] | None = None) -> str:
 
 
 def line(value: Data, where: str, most: int = NAME) -> str:
-    """Return a string that is printed beside verdicts: one line of printable characters, not too many; else Unreadable.
+    """Return a string for output beside verdicts: a line of at most `most` printable characters. Raises Unreadable.
 
-    A line break in it would begin a line of its own, such as a second verdict.
+    A line break in the string would begin another printed line, such as a second verdict.
     """
     if type(value) is not str or len(value) > most or not value.isprintable():
         raise Unreadable(f"{where}: {shown(value)} is not one line of at most {most} printable characters")
@@ -220,14 +220,14 @@ def whole(value: Data, where: str, low: int, high: int) -> int:
 def rational(value: Data, where: str) -> Fraction:
     """Return the number of a canonical string, "p" or "p/q" in lowest terms.
 
-    Raises Rejected for anything else, and TooLarge for more digits than are read.
+    Raises Rejected for anything else, and TooLarge for too many digits.
     """
     parts = _RATIONAL.fullmatch(value) if type(value) is str else None
     if not parts:
         raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
     if max(len(part or "") for part in parts.groups()) > MOST_DIGITS:
         raise TooLarge("digits of a number", MOST_DIGITS, where)
-    # FLINT reads integers of any length; Python refuses those of more than some thousand digits.
+    # FLINT reads integers of any length; Python refuses integers of more than some thousand digits.
     p, q = int(fmpz(parts[1])), int(fmpz(parts[2] or "1"))
     if parts[2] and (q == 1 or gcd(p, q) != 1):
         raise Rejected(f"{where}: {shown(value)} is not in lowest terms")
@@ -235,5 +235,5 @@ def rational(value: Data, where: str) -> Fraction:
 
 
 def rationals(value: Data, where: str, length: Fraction | int | None = None) -> list[Fraction]:
-    """Return a list of canonical numbers, of a length. Raises Rejected for anything else."""
+    """Return a list of canonical numbers, of the length if given. Raises Rejected for anything else."""
     return [rational(item, f"{where}[{i}]") for i, item in enumerate(items(value, where, length))]

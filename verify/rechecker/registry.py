@@ -1,7 +1,7 @@
-"""The registry that a re-check is given: kinds of clause, kinds of proof, and primitives, by their names.
+"""The registry of a re-check: kinds of clause, kinds of proof, and primitives, by their names.
 
-A package brings its own by a door: `Rechecks` that are looked up by a name, and that a certificate names with their
-digest.
+A package adds its own through a door: an installed `Rechecks` with a name. A certificate that rests on a door has the
+door's name and digest.
 """
 
 import re
@@ -22,19 +22,19 @@ _PRIMITIVE = re.compile(r"\w+/[0-9]+")
 class Checked:
     """The result of a check of a proof: whether the clause holds, and whether that uses a hypothesis.
 
-    The instance's values are no hypothesis: such a proof holds there alone.
+    The instance's values are no hypotheses: a proof that uses them holds at the instance only.
     """
 
     holds: bool
     hypotheses_used: bool
 
     def __post_init__(self) -> None:
-        """Raise TypeError for what is no bool."""
+        """Raise TypeError for a field that is no bool."""
         if type(self.holds) is not bool or type(self.hypotheses_used) is not bool:
             raise TypeError("the result of a check is two bools")
 
     def __bool__(self) -> bool:
-        """Raise TypeError: one of the two is to be asked for."""
+        """Raise TypeError: the caller must ask for one of the two fields."""
         raise TypeError("the result of a check has no truth value: ask whether the clause holds")
 
 
@@ -59,9 +59,9 @@ def _refuse_no_keys(keys: object, more: tuple[object, ...]) -> None:
 class ProofKind:
     """A kind of proof: the outcomes that it shows of each kind of clause, its keys, its check, `more` keys it may have.
 
-    `check(given, clause, proof, where)` returns its result, and raises Rejected. The clause is shown `for_all`
-    parameters where a proof that states its scope says "all" there; `or_here` says that it is shown at the instance
-    where that one's words choose the clause.
+    `check(given, clause, proof, where)` returns its result, and raises Rejected. With `for_all`, a proof shows the
+    clause for all parameters; a proof that states its scope does so only with the scope "all". With `or_here`, it
+    shows the clause at the instance if the instance's words decide a Case of the clause.
     """
 
     shows: Mapping[str, tuple[str, ...]]
@@ -72,7 +72,7 @@ class ProofKind:
     or_here: bool = False
 
     def __post_init__(self) -> None:
-        """Raise TypeError for outcomes that there are not, keys that are no text, and a check that cannot be called."""
+        """Raise TypeError for unknown outcomes, keys that are no text, and a check that cannot be called."""
         _refuse_no_keys(self.keys, self.more)
         outcomes = dict(self.shows).values()
         if not all(type(each) is tuple and {"verified", "refuted"}.issuperset(each) for each in outcomes):
@@ -83,10 +83,10 @@ class ProofKind:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A function of some rational numbers, computed a second time; it spends the effort that it takes.
+    """A function of some rational numbers, computed a second time; the computation counts its effort.
 
-    Its value is rational, or a real number between the two bounds that `encloses` returns. Both are called with the
-    effort and the arguments, and raise Rejected where there is no value.
+    Its value is rational, or a real number between the two bounds that `encloses` returns. Both functions are called
+    with the effort and the arguments, and raise Rejected if there is no value.
     """
 
     arity: int
@@ -94,7 +94,7 @@ class Primitive:
     encloses: Callable[..., Enclosure] | None = None
 
     def __post_init__(self) -> None:
-        """Raise TypeError unless there is one of the two functions."""
+        """Raise TypeError unless exactly one of the two functions is given."""
         if (self.value is None) == (self.encloses is None):
             raise TypeError("a primitive has a value, or bounds of one")
 
@@ -106,7 +106,7 @@ _PARTS = {"clauses": ClauseKind, "proofs": ProofKind, "primitives": Primitive}
 class Rechecks:
     """A package's part of a registry: kinds of clause, kinds of proof, and primitives by name and version ("name/1").
 
-    `version` is that of all of these together, an integer from 1 on.
+    `version` is the version of all of these together, an integer ≥ 1.
     """
 
     version: int
@@ -115,7 +115,7 @@ class Rechecks:
     primitives: Mapping[str, Primitive] = field(default_factory=dict[str, Primitive])
 
     def __post_init__(self) -> None:
-        """Take copies that stay. Raise TypeError for what is none, or has a name that might be an operation's."""
+        """Copy the mappings. Raise TypeError for an entry of another type, and for an invalid name of a primitive."""
         if type(self.version) is not int or self.version < 1:
             raise TypeError(f"{self.version!r} is no version: an integer from 1 on")
         for part, kind in _PARTS.items():
@@ -129,7 +129,7 @@ class Rechecks:
 
 
 class Trusted(NamedTuple):
-    """Which door a result rests on: its name, the version and the package of what is behind it, and their digest."""
+    """A door that a result rests on: its name, and the version, the package and the digest of its contents."""
 
     name: str
     version: int
@@ -143,7 +143,7 @@ class Trusted(NamedTuple):
 
 @dataclass(frozen=True)
 class Door:
-    """Rechecks that are installed; `load` returns them, or raises Unknown and says why not."""
+    """An installed `Rechecks`; `load` returns it, or raises Unknown with the reason."""
 
     name: str
     package: str
@@ -158,7 +158,7 @@ def closed(name: str) -> Door:
 
 @dataclass(frozen=True)
 class Registry(Rechecks):
-    """The registry of a re-check; `brought` says which door a part's entry is from, by part and name: else it is ours.
+    """The registry of a re-check; `brought` has the door of each entry that is not the core's, by part and name.
 
     A part is `clauses`, `proofs` or `primitives`.
     """
@@ -166,7 +166,7 @@ class Registry(Rechecks):
     brought: Mapping[tuple[str, str], Trusted] = field(default_factory=dict[tuple[str, str], Trusted])
 
     def with_rechecks(self, trusted: Trusted, more: Rechecks) -> "Registry":
-        """Return a registry that knows what is behind a door as well. Raises Unknown for a name that is here."""
+        """Return a registry with the contents of a door added. Raises Unknown for a name that is taken."""
         brought = {(part, name): trusted for part in _PARTS for name in getattr(more, part)}
         if taken := [name for part, name in brought if name in getattr(self, part)]:
             raise Unknown(
@@ -178,7 +178,7 @@ class Registry(Rechecks):
     def primitive_of(self, rest: list[Data], where: str) -> tuple[str, list[Data]]:
         """Return the name and version of a primitive, and its arguments, from its data.
 
-        Raises Unknown for a primitive that is not here, and Rejected for another number of arguments.
+        Raises Unknown for a primitive that is not in the registry, and Rejected for another number of arguments.
         """
         name, arguments = "/".join(map(str, rest[:2])), rest[2:]
         if len(rest) < 2 or type(rest[1]) is not int or name not in self.primitives:
@@ -189,7 +189,7 @@ class Registry(Rechecks):
 
 
 def guarded(work: Callable[[], T]) -> T:
-    """Return what a package's code returns. Raises Unknown where it ends with an error that is none of this program."""
+    """Return the result of a package's code. Raises Unknown if it ends with an error that is not this program's."""
     try:
         return work()
     except (Rejected, Unreadable, RecursionError, MemoryError):
@@ -210,9 +210,9 @@ _kept: dict[tuple[Primitive, tuple[Fraction, ...]], tuple[Enclosure, float]] = {
 
 
 def computed(effort: Effort, primitive: Primitive, arguments: tuple[Fraction, ...]) -> Enclosure:
-    """Return a primitive's value, as two bounds, equal where it is rational; one that is kept costs what it cost then.
+    """Return a primitive's value as two bounds, equal if it is rational; a cached value costs as much as before.
 
-    Raises Rejected where it has none, and for what is not exact or no interval.
+    Raises Rejected if it has no value, and for a result that is not exact or no interval.
     """
     if (primitive, arguments) in _kept:
         bounds, cost = _kept[primitive, arguments]

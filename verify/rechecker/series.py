@@ -1,4 +1,4 @@
-"""Truncated Laurent series in a field, by which limits are known."""
+"""Truncated Laurent series in a field, which give limits."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -35,11 +35,11 @@ class _Computes(Protocol[V]):
 
 
 Laurent: TypeAlias = tuple[int, list[V]]
-"""v, and the coefficients of x^v, x^(v + 1), …: what they are of is their sum + O(x^(v + their number))."""
+"""v, and the n coefficients of x^v, x^(v + 1), …: the function is the sum of these terms + O(x^(v + n))."""
 
 
 class Series(Generic[V]):
-    """Series of some length in a symbol around 0, positive where `above`; `known` have values in the field."""
+    """Series of some length in a symbol around 0; with `above`, the symbol is positive; `known` has values of nodes."""
 
     def __init__(self, field: _Computes[V], symbol: Node, count: int, known: Mapping[Node, V], *, above: bool) -> None:
         self.field, self.symbol, self.count, self.known, self.above = field, symbol, count, known, above
@@ -113,7 +113,7 @@ class Series(Generic[V]):
         return result
 
     def inverse(self, series: Laurent[V]) -> Laurent[V]:
-        """Return 1 over a series; TooFewTerms where no coefficient is known."""
+        """Return 1 over a series. Raises TooFewTerms if no coefficient is known."""
         valuation, coefficients = series
         if not coefficients:
             raise TooFewTerms
@@ -124,9 +124,10 @@ class Series(Generic[V]):
         return -valuation, result
 
     def composed(self, head: str, series: Laurent[V]) -> Laurent[V]:
-        """Return a function of a series without negative powers, c + r, by its Taylor series at c.
+        """Return a function of a series c + r without negative powers, by the function's Taylor series at c.
 
-        That of log is at 1, of the series over c > 0. Where r = O(x^k) for k ≥ 1, the terms from r^n on are O(x^n).
+        For log, it is the Taylor series at 1, of the series over c > 0. If r = O(x^k) with k ≥ 1, the terms from r^n on
+        are O(x^n).
         """
         if head == "tan":
             return self.product(self.composed("sin", series), self.inverse(self.composed("cos", series)))
@@ -166,7 +167,7 @@ class Series(Generic[V]):
         return self.stripped(0, [value] + [self.zero] * (self.count - 1))
 
     def _taylor(self, series: Laurent[V], signs: Sequence[int], *, factorial: bool) -> Laurent[V]:
-        """Return the first terms of Σ s_k r^k/k!, or /k from k = 1 on, for signs that recur."""
+        """Return the first terms of Σ s_k r^k/k! or, from k = 1 on, of Σ s_k r^k/k, for periodic signs s_k."""
         total = self._of(self.zero)
         for k in reversed(range(self.count)):
             below = math.factorial(k) if factorial else k
@@ -175,7 +176,7 @@ class Series(Generic[V]):
         return total
 
     def root(self, base: Laurent[V], exponent: Fraction) -> Laurent[V]:
-        """Return c^e x^(v e) (1 + r)^e for a series c x^v (1 + r) of c > 0; v = 0, or x > 0, and v e is an integer."""
+        """Return c^e x^(v e) (1 + r)^e for a series c x^v (1 + r) with c > 0, integer v e, and v = 0 or x > 0."""
         valuation, coefficients = base
         if not coefficients:
             raise TooFewTerms

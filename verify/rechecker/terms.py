@@ -44,10 +44,10 @@ MayAssume: TypeAlias = Callable[[str, tuple[str, ...]], bool]
 
 
 class Terms:
-    """The graph of one file; `assumptions` are those that each symbol's data state.
+    """The graph of one file; `assumptions` has the assumptions in each symbol's data.
 
-    `abbreviations` are names that expressions will replace, and these may have no value. `may_assume` tells whether a
-    symbol's assumptions follow from its domain, `is_introduced` whether the statement introduces a name.
+    `abbreviations` are names that will be replaced by expressions, which may have no value. `may_assume` tells whether
+    a symbol's assumptions follow from its domain, `is_introduced` whether the statement introduces a name.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Terms:
         return self.joined("Add", tuple(sorted(collected, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
-        """Return a product, numerical factor first; inner products stay, and so do, times 0, parts without a value."""
+        """Return a product, numerical factor first; inner products and, times 0, parts that may have no value stay."""
         coefficient, rest = Fraction(1), list[Node]()
         for factor in factors:
             self.effort.spend(1)
@@ -183,7 +183,7 @@ class Terms:
         return args[0] if len(args) == 1 else self._node(head, args)
 
     def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
-        """Return a product with √u·√u as u + 0·√u, and other roots likewise; None if no two roots combine."""
+        """Return a product with √u·√u as u + 0·√u, and the same for other roots; None if no two roots combine."""
         groups: dict[Node, list[Node]] = {}
         for factor in factors:
             if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].number.denominator > 1:
@@ -214,7 +214,7 @@ class Terms:
         return self.add((left, self.negative(right)))
 
     def power(self, base: Node, exponent: Node | int) -> Node:
-        """Return a power; that of a number is one number if `folded` returns it."""
+        """Return a power; a power of a number is a number if `folded` returns one."""
         exponent = self.number(exponent) if isinstance(exponent, int) else exponent
         if exponent.head == "number":
             power = exponent.number
@@ -234,7 +234,7 @@ class Terms:
         return self._node("Pow", (base, exponent))
 
     def exp(self, argument: Node) -> Node:
-        """Return exp; that of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
+        """Return exp; exp of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
         if argument is self.zero:
             return self.one
         if argument.head == "log":
@@ -285,7 +285,7 @@ class Terms:
         return node
 
     def relation(self, data: Data, where: str) -> Node:
-        """Return the node of a relation's data, likewise."""
+        """Return the node of a relation's data. Raises Rejected and Unknown like `expression`."""
         node = self._read(data, where)
         if node.head not in RELATIONS:
             raise Rejected(f"{where}: {shown(node.head)} is not a relation")
@@ -401,7 +401,7 @@ class Terms:
         return mask
 
     def _substituted_inside(self, part: Node, values: Names) -> Node:
-        """Return a node that binds a name with other names replaced; the bound name inside it is not."""
+        """Return a node that binds a name with other names replaced; the bound name is kept inside."""
         inside, symbols, outside = bound_in(part)
         bound = free_in(symbols)
         self.effort.spend(3 * len(values))
@@ -436,7 +436,7 @@ class Terms:
         return done[node]
 
     def _both_sides(self, node: Node, symbol: Node) -> Iterator[Node]:
-        """Yield log u for each power, not an integer, of a u that changes: a two-sided derivative needs u > 0."""
+        """Yield log u for each non-integer power u^r with `symbol` in u: a two-sided derivative needs u > 0."""
         for part in order(self.effort, [node]):
             if part.head == "Pow" and part.args[0].free & symbol.free:
                 exponent = part.args[1]

@@ -1,7 +1,7 @@
 """The formal text of a claim: propositions of Rocq, and the definitions that they rest on, read from `.v` files.
 
-A file with propositions, and each file of the package that it requires, may contain definitions only. The digest covers
-the sentences that a proposition rests on, so that a change of one changes the digest of the statement.
+A file with propositions, and each file of the package that it requires, may contain definitions only. The digest of the
+statement covers the sentences that a proposition rests on, so that it changes if one of them changes.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from verify.language.clause_data import FormalText
 
 _DEFINITION = re.compile(r"(?:Definition|Fixpoint|Inductive|Record)\s+([\w']+)(?![\w']).*", re.DOTALL)
 _ALWAYS = ("Inductive", "Record")
-"""Kinds of definition that others use by the names of their parts; all in the required files count as used."""
+"""Kinds of definition whose parts have names of their own; all of these kinds in the required files count as used."""
 _MORE = re.compile(r"\bwhere\b|\bmatch\b|\bwith\b")
 """Words by which a definition may define several names: `where`, before a notation, and a `with` without a `match`."""
 _OTHER = re.compile(r"(?:From|Require|Import|Export|Open Scope|Local Open Scope|Section|End|Variables?)\b.*", re.DOTALL)
@@ -47,7 +47,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     package
         The package whose `.v` files hold the propositions.
     proofs
-        Propositions, such as `Halves.claims.positive`, each with the name of its theorem.
+        Names of propositions, such as `Halves.claims.positive`, each with the name of its theorem.
     besides
         The sentences in prose, if any, by which the claim follows from the propositions.
 
@@ -98,7 +98,7 @@ def modules_of(texts: Mapping[str, FormalText]) -> list[str]:
 
 
 def check_text(texts: Mapping[str, FormalText]) -> str:
-    """Return a file that Rocq accepts only if each proof proves exactly its proposition, and that prints all axioms."""
+    """Return a file that prints all axioms, and that Rocq accepts only if each proof proves exactly its proposition."""
     pairs = dict[str, str]()
     for text in texts.values():
         pairs |= zip(dict(text.propositions), text.proofs, strict=True)

@@ -24,7 +24,7 @@ RECORD = "formal.json"
 
 @dataclass(frozen=True)
 class Kernel:
-    """The clauses of a theorem that the kernel accepted, by label, each with the way in which it was stated.
+    """The clauses of a theorem that the kernel accepted, by label, each with the way in which it was stated for Rocq.
 
     `not_formal` says why a record does not count, or why the kernel refuses a part.
     """

@@ -1,7 +1,7 @@
 """The `.v` files of a package, the files that each needs, and a digest of them, read as text without Rocq.
 
-Each folder of the package that holds such files is a root, named by the folder's words: `finite_sums/bounds.v` is
-`FiniteSums.bounds`.
+Each folder of the package that holds such files is a root in Rocq, named by the words of the folder's name:
+`finite_sums/bounds.v` is `FiniteSums.bounds`.
 """
 
 import hashlib

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
 
 _NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
-"""Distributions whose version may show in the last digit of a result, or in whether it is decided."""
+"""Distributions whose version may change the last digit of a result, or whether a clause is decided."""
 
 
 @cache
@@ -28,8 +28,8 @@ def code_version(module: str) -> str:
 def read_code_version(module: str) -> str:
     """Return our version, those of numerical packages, and a digest of the sources that a result depends on.
 
-    The sources are ours, those of the module's top-level package and those behind every door, so that edited code never
-    gets an old result. The version is "" if sources are not found: no result is then stored.
+    The sources are ours, those of the module's top-level package and those behind every door, so that a result of older
+    code is never used after an edit. The version is "" if sources are not found: no result is then stored.
     """
     # This import loads the re-checker.
     from verify.checking.doors import doors
@@ -54,7 +54,7 @@ def read_code_version(module: str) -> str:
 
 
 def code_of(theorem: "Theorem", reference: str, module: str) -> str:
-    """Return the version of all code that computes a theorem's rows, also outside of its statement.
+    """Return the version of all code that computes a theorem's rows, including its values and the data of its proofs.
 
     A theorem's file given by its path is read anew, because it may be edited and loaded again. Our files, and the
     modules that it imports from its folder, are read once per process. The version is "" if sources are not found.

@@ -37,13 +37,13 @@ def loaded(theorem: Theorem | Located) -> Theorem:
 
 
 def located(theorem: Theorem) -> Located | None:
-    """Return a theorem's location for another process; None for one that is in no module."""
+    """Return a theorem's location for another process; None if the theorem is in no module."""
     reference = reference_of(theorem)
     return Located(*reference, theorem.statement.digest, code_of(theorem, *reference)) if reference else None
 
 
 def located_for_others(theorem: Theorem) -> Located:
-    """Return a theorem's location for other processes. Raises InputError for one that is in no module."""
+    """Return a theorem's location for other processes. Raises InputError if the theorem is in no module."""
     found = located(theorem)
     if found is None:
         raise InputError(theorem.id, "", "is in no module: other processes cannot load it")

@@ -1,6 +1,6 @@
 """float64 over arrays of points: the arithmetic of the numerical search. It proves nothing.
 
-NaN stands for a missing value. Sums, products and recursions are as long as each point says, up to a limit.
+NaN stands for a missing value. The length of a sum, a product or a recursion may differ between points, up to a limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ class Arrays:
         return float(value)
 
     def sign(self, raw: Any) -> int:
-        """Raise UndecidedError: an array has no one sign."""
+        """Raise UndecidedError: an array has no single sign."""
         raise UndecidedError("arrays have no one sign")
 
     def raised(self, base: Any, exponent: int) -> Any:
@@ -119,7 +119,7 @@ class Arrays:
             for k in range(_most((high - low)[known]) + 1):
                 self.tick()
                 inside = known & (low + k <= high)
-                # The index is NaN at a point that has all its terms: there no binomial is computed.
+                # The index is NaN at a point that has all its terms: no further binomial is computed there.
                 total = np.where(inside, combine(total, function(np.where(inside, low + k, np.nan))), total)
         return np.where(known, total, np.nan)
 

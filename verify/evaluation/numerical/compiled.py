@@ -26,7 +26,7 @@ from verify.language.parameters import Parameter, Value
 from verify.language.statement import ClauseData, Statement
 
 _TINY = sp.Rational(1, 10**300)
-"""Added to the sizes of two sides before their difference is divided by the sizes."""
+"""Number that is added to the sum of the sizes of two sides, so that their difference can be divided by the sum."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class Scores:
     """The scores of n points.
 
     `violation`, of shape (n,), is 0 where the relations hold and the values are in their domains, else the sum of the
-    amounts by which they fail, relative to the sides for an equation. `absolute` and `relative`, of shape (n, clauses),
-    are each clause's margin, and the margin over the sizes of its sides; inf stands for no margin.
+    amounts by which they fail; for an equation, this amount is relative to the sizes of its sides. `absolute` and
+    `relative`, of shape (n, clauses), are each clause's margin, and the margin over the sizes of its sides; inf stands
+    for no margin.
     """
 
     violation: np.ndarray
@@ -47,9 +48,9 @@ class Scores:
 class Compiled:
     """A statement at a choice of words, compiled.
 
-    A point has values of the `free` parameters, in their order. `solved` has the parameters that equations give
-    exactly, and `given` the numbers among the `fixed` values. `runs` has the margins of the clauses about recursions,
-    by place; the other clauses are relations.
+    A point has values of the `free` parameters, in their order. `solved` has the parameters whose exact values
+    equations determine, and `given` the numbers among the `fixed` values. `runs` has the margins of the clauses about
+    recursions, by place; the other clauses are relations.
     """
 
     labels: tuple[str, ...]
@@ -90,7 +91,7 @@ class Compiled:
         return Scores(violation, *(np.stack([pair[i] for pair in margins], axis=1) for i in (0, 1)))
 
     def _named(self, points: np.ndarray, solved: Sequence[Any], where: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the values, by name, at the points where the mask `where` is true."""
+        """Return the values by name at the points where the mask `where` is true."""
         names = (*(p.name for p in (*self.free, *self.solved)), *_numbers(self.fixed))
         columns = (*points.T, *solved, *self.given)
         return {
@@ -99,7 +100,7 @@ class Compiled:
         }
 
     def _along(self, margins: Margins, named: Points, where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins of a clause about a recursion, which is followed at the points in scope alone."""
+        """Return the margins of a clause about a recursion; the recursion is followed only at the points in scope."""
         relative = np.full(where.shape, np.inf)
         if where.any():
             relative[where] = margins(named)
@@ -135,7 +136,7 @@ def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
 
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
-    """Return the distances of values from a parameter's domain, plus `NUMERICAL.least` outside of it."""
+    """Return the distances of values from a parameter's domain, increased by `NUMERICAL.least` outside of it."""
     bound = parameter.minimum if parameter.minimum is not None else parameter.above
     if bound is None:
         return np.zeros(values.shape)
@@ -146,8 +147,8 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
 def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return relative and absolute margins; the margin of an equation is negative where its sides clearly differ.
 
-    Where both sides are 0 and the relation holds, the relative margin is 1, the largest, because a search from there
-    would find nothing.
+    If both sides are 0 and the relation holds, the relative margin is 1, the largest value, because a search from such
+    a point would find nothing.
     """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
@@ -164,14 +165,14 @@ def compiled(
     tick: Callable[[], None],
     conditions: Sequence[Relational] = (),
 ) -> Compiled | None:
-    """Compile those of `clauses` that are about parameters and variables alone; `statement` is specialised to words.
+    """Compile the clauses that are about parameters and variables alone; `statement` is specialised to words.
 
     Points have to satisfy `conditions` besides the domain and the hypotheses. Variables, for all values of which a
     clause is claimed, are treated as free parameters. `tick` is called now and then, and may raise to end an
     evaluation.
 
     The result is None if there is no such clause, or no parameter or variable to vary; if a parameter that is not
-    `fixed` is a list or has a default, or a variable is not as `_as_parameter` needs it; or if an expression is not
+    `fixed` is a list or has a default, or `_as_parameter` refuses a variable; or if an expression is not
     computed over arrays, or has a number beyond float64.
     """
     ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
@@ -290,7 +291,7 @@ def _relative(relation: Any, slack: sp.Expr, statement: Statement) -> sp.Expr:
 
 
 def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any], slacks: Sequence[Any]) -> Box:
-    """Return the box of a parameter, by its domain and by the inequalities in it alone that are linear."""
+    """Return the box of a parameter, from its domain and from the linear inequalities in this parameter alone."""
     within = domain_of(parameter)
     for relation, slack in zip(relations, slacks, strict=True):
         if slack.free_symbols != {symbol} or isinstance(relation, sp.Eq):
@@ -301,7 +302,7 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
         end, is_open = Fraction(str(-slack.subs(symbol, 0) / slope)), isinstance(relation, STRICT)
         within = within.meet(Range(end, None, low_open=is_open) if slope > 0 else Range(None, end, high_open=is_open))
     for end in (within.low, within.high):
-        # Raises OverflowError for an end that is beyond float64.
+        # `float` raises OverflowError for an end that is beyond float64.
         float(end or 0)
     return Box(within.integers() if parameter.kind == "integer" else within, parameter.kind == "integer")
 
@@ -309,10 +310,10 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
 def _solution(
     slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol], others: sp.Tuple
 ) -> tuple[str, sp.Expr] | None:
-    """Return a parameter in which an equation is linear, and the value that the equation gives it; else None.
+    """Return a parameter in which an equation is linear, and the value that the equation gives it; None without one.
 
-    The factor of an integer must be 1 or −1. A parameter whose factor is a number is preferred, then one that is in few
-    of the other relations; for a · b = 0 and a > 0 the result is b.
+    The factor of an integer must be 1 or −1. A parameter whose factor is a number is preferred, then a parameter that
+    is in few other relations; for a · b = 0 and a > 0 the result is b = 0.
     """
     found: list[tuple[bool, int, str, sp.Expr]] = []
     for parameter in reversed(left):

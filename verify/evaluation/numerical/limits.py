@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class NumericalLimits:
     """The numbers of the numerical search, for each choice of words."""
 
-    # Points that the numerical search may evaluate for each instance that the whole search may try, and its share of
-    # the time.
+    # Number of points that the numerical search may evaluate for each instance that the whole search may try, and the
+    # share of the time that it may use.
     points: int = 100
     share: float = 0.25
     # Maximum number of points that are evaluated at once.
@@ -18,30 +18,30 @@ class NumericalLimits:
     # Maximum number of steps of a run, and the number of steps after which decided runs are taken out of the arrays.
     run_steps: int = 512
     run_block: int = 16
-    # A run seems to settle above a level if its fall in the last quarter of the steps is at most `slowed` times its
-    # fall in the quarter before (for 1/t and 1/t^2 this ratio is larger), if it made more than the share `moved` of the
-    # way to the level, and if the limit that a geometric series predicts leaves more than this share of the way from
-    # half time. The margin of such a run is `suspected`.
+    # A run seems to settle above a level under three conditions. Its fall in the last quarter of the steps is at most
+    # `slowed` times its fall in the quarter before (for 1/t and 1/t^2 this ratio is larger). It made more than the
+    # share `moved` of the way to the level. The limit that a geometric series predicts leaves more than the share
+    # `moved` of the way that was left at half time. The margin of such a run is `suspected`.
     slowed: float = 0.1
     moved: float = 1e-3
     suspected: float = -1e-3
-    # If a clause is about a recursion, this many times fewer points are evaluated.
+    # Factor by which the number of points is divided if a clause is about a recursion.
     dear: int = 5
     # For such a clause: the number of points that are drawn around the best ones at each width, and the widths, which
     # are the standard deviations of the coordinates' changes.
     around: int = 500
     widths: tuple[float, ...] = tuple(4.0**-k for k in range(10))
-    # Relative difference up to which an equation that is not solved holds, and beyond which a claimed equation fails.
+    # Maximum relative difference at which an unsolved equation holds, and that beyond which a claimed equation fails.
     agrees: float = 1e-15
     unequal: float = 1e-9
-    # Added to the amount by which a relation fails, because a strict relation may fail by 0.
+    # Number that is added to the amount by which a relation fails, because a strict relation may fail by 0.
     least: float = 1e-9
     # Shares of the points for lattices of simple values: a small lattice comes first, since most false statements fail
     # there.
     lattices: tuple[float, ...] = (0.02, 0.4)
     # At most one in this many values on a lattice is far from 1.
     far: int = 6
-    # Sizes of numerators and denominators beyond which no number is simpler than another of as many digits.
+    # Size of numerators and denominators beyond which numbers with the same number of digits are equally simple.
     long: float = 1e7
     # Largest numerator and denominator of the small fractions on a lattice.
     small: int = 20
@@ -56,7 +56,7 @@ class NumericalLimits:
     spread: float = 1.5
     # Maximum number of points evaluated for a claim on all values of variables, at one instance.
     over_variables: int = 20_000
-    # Maximum number of points drawn at first, and number of the best points from which descents start.
+    # Maximum number of points of the first draw, and number of the best points from which descents start.
     first: int = 2000
     starts: int = 8
     # Maximum number of steps of each descent, and the step size of its finite differences.
@@ -77,7 +77,7 @@ class NumericalLimits:
     confirmed: int = 8
     # Maximum number of simple values that are tried in place of each number of a suspect or a nearest miss.
     exchanged: int = 150
-    # Maximum number of rounds of such exchanges; small steps could go on for long.
+    # Maximum number of rounds of such exchanges; without a limit, small improvements could go on for long.
     rounds: int = 8
     # The nearest miss is replaced by a simple point near it whose relative margin is larger by at most this.
     as_near: float = 1e-9

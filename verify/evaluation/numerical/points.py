@@ -17,13 +17,13 @@ from verify.language.parameters import simplest_between
 
 @dataclass(frozen=True)
 class Box:
-    """The values that a parameter may have by its domain and by the relations in which it is alone."""
+    """The values that a parameter may have, by its domain and by the relations without other parameters."""
 
     range: Range
     integer: bool
 
     def simple(self, most: int) -> list[Fraction]:
-        """Return at most `most` values, the simplest first."""
+        """Return at most `most` values of the box, the simplest first."""
         plain = _plain_integers() if self.integer else _plain()
         low = self.range.low
         if low is None or low in (0, 1):
@@ -37,7 +37,7 @@ class Box:
         return sorted(islice(inside, most), key=_height)
 
     def ends(self) -> tuple[float, float]:
-        """Return the range of the coordinate."""
+        """Return the least and the largest coordinate."""
         if self.integer:
             return (0.0, NUMERICAL.integers) if self._one_sided else (-NUMERICAL.integers, NUMERICAL.integers)
         if self._bounded:
@@ -86,7 +86,7 @@ def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[
     """Yield lattices of simple values, each as an array of indices of shape (n, parameters) and the values indexed.
 
     The simplest points come first. If there are at most `most` points in all, the only lattice has all of them. There
-    is no lattice if two values of each parameter make more than `most` points.
+    is no lattice if two values for each parameter already make more than `most` points.
     """
     every = all_values(boxes, most)
     for share in NUMERICAL.lattices if every is None else (1,):
@@ -142,7 +142,7 @@ def simplest_near(value: float, share: float) -> Fraction:
 
 @lru_cache(maxsize=2**14)
 def cost(value: Fraction) -> tuple[int, ...]:
-    """Return a key by which simple numbers come first."""
+    """Return a sort key that puts simple numbers first."""
     return simplicity({"": value})
 
 
@@ -153,7 +153,7 @@ def _size(value: Fraction) -> float:
 
 
 def _height(value: Fraction) -> tuple[int, Fraction, bool]:
-    """Return a key by which numbers of both signs come in turn, those of small numerators and denominators first."""
+    """Return a sort key that puts small numerators and denominators first, and each number next to its negative."""
     return abs(value.numerator) + value.denominator, abs(value), value < 0
 
 

@@ -19,14 +19,15 @@ from verify.language.clause_data import Dynamics
 Points = Mapping[str, np.ndarray]
 """The values at n points, by the name of their symbol: arrays of shape (n,)."""
 Margins = Callable[[Points], np.ndarray]
-"""A claim's relative margins at points: in [-1, 3], negative if it seems to fail, or infinite if it has no value."""
+"""A claim's relative margins at points: in [-1, 3], negative if the claim seems to fail, infinite without a value."""
 
 
 @dataclass(frozen=True)
 class _Runs:
     """The programs of a recursion and of the bounds of a claim about it.
 
-    The programs of the recursion take the values of the names in `fixed`; that of the bounds, of those in `compared`.
+    The programs of the recursion take the values of the names in `fixed`; the program of the bounds takes the values of
+    the names in `compared`.
     """
 
     fixed: tuple[str, ...]
@@ -45,7 +46,7 @@ class _Runs:
     def observed(self, points: Points, last: np.ndarray, level: np.ndarray) -> np.ndarray:
         """Return the observable at n points, an array of shape (steps, n); it is NaN after the end of a run.
 
-        A run ends some steps after it diverges, comes to its level, or makes its last step. It has no steps if `last`
+        A run ends some steps after it diverges, reaches its level, or makes its last step. It has no steps if `last`
         is negative.
         """
         places, columns = np.flatnonzero(last >= 0), [points[name] for name in self.fixed]
@@ -99,10 +100,11 @@ def reaching(
     names: frozenset[str],
     arrays: Arrays,
 ) -> Margins:
-    """Return the margins of the claim that the observable comes down to `level`, by the step `within` if it is given.
+    """Return the margins of the claim that the observable reaches `level`, by the step `within` if that is given.
 
-    The observable may not come down before the step `not_before`; the margin is negative if it does. If `within` is
-    given, the margin is at most the share of the steps that remain when the level is reached. Otherwise a run is
+    The claim also says that the observable does not reach it before the step `not_before`; if it does, the margin is
+    negative. If `within` is
+    given, the margin is at most the share of the steps that is left when the level is reached. Otherwise a run is
     suspected if it seems to settle above the level.
 
     Raises
@@ -140,7 +142,7 @@ def _first(seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return the share of the steps 0 to `last` that is left at the crossing; negative if it comes after `last`."""
+    """Return the share of the steps 0 to `last` that is left at the crossing; negative for a crossing after `last`."""
     left = (last + 1 - crossed) / (last + 1)
     return np.where(last < 0, -1.0, np.where(step <= last, left, np.maximum((last - step) / (last + 1), -1)))
 
@@ -148,9 +150,9 @@ def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray
 def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the margins of runs that do not reach a level.
 
-    The margin is the share of the way left at half time that a run made in the second half of the steps. It is small
-    and negative if the run did not come below its start, or if it came some way and has slowed so much that a geometric
-    series of the falls to come ends above the level.
+    The margin is the fall in the second half of the steps, divided by the distance from the level at half time. It is
+    small and negative if the run did not come below its start, or if the run moved towards the level and has slowed so
+    much that a geometric series of its next falls ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))
@@ -166,7 +168,7 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
 def staying(dynamics: Dynamics, reached: sp.Expr, level: sp.Expr, names: frozenset[str], arrays: Arrays) -> Margins:
     """Return the margins of the claim that once the observable is at most `reached` it is at most `level`.
 
-    The margins are above 2 if the observable does not come down to `reached`. Raises as `reaching`.
+    The margins are above 2 if the observable does not reach `reached`. Raises the errors of `reaching`.
     """
     runs = _runs(dynamics, (reached, level), names, arrays)
 

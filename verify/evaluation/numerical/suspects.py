@@ -1,4 +1,4 @@
-"""Instances at which a clause seems to fail, or comes nearest to failing: from lattices, draws, and descents.
+"""Instances at which a clause seems to fail, or has its least margin: from lattices, draws, and descents.
 
 These suspects come from float64; the search for counterexamples confirms them in rigorous arithmetic.
 """
@@ -38,7 +38,7 @@ Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
 class Suspect:
     """An instance at which a clause may fail; `silent` if the clause has no value there in float64.
 
-    `point` has the values of the variables for all values of which the clause is claimed, if there are any.
+    `point` has the values of the variables, if the clause is claimed for all values of some variables.
     """
 
     instance: dict[str, Value]
@@ -50,15 +50,15 @@ class Suspect:
 def suspects(
     statement: Statement, fixed: Mapping[str, Value], most: int, seed: int, tick: Callable[[], None]
 ) -> Iterator[Suspect]:
-    """Yield instances at which a clause seems to fail, then the nearest misses, and some at which it has no value.
+    """Yield instances at which a clause seems to fail, then the nearest misses, and some instances without a value.
 
-    It yields nothing if a parameter that is not fixed is a list or has a default, or if no clause can be computed over
+    Nothing is yielded if a parameter that is not fixed is a list or has a default, or if no clause can be computed over
     arrays. No new points are drawn once `most` have been evaluated. `tick` is called now and then, and may raise to end
     the search.
     """
     free = [p for p in statement.parameters if p.words and p.name not in fixed]
     choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
-    random.Random(seed).shuffle(choices)  # noqa: S311 -- which words are looked at first
+    random.Random(seed).shuffle(choices)  # noqa: S311 -- the order of the words
     for words in choices[: NUMERICAL.words]:
         given = {**fixed, **words}
         named = {p.name: given.get(p.name, p.words[0] if p.words else None) for p in statement.parameters}
@@ -76,7 +76,7 @@ def points_against(
     tick: Callable[[], None],
     conditions: Sequence[Relational] = (),
 ) -> Iterator[Mapping[str, Fraction]]:
-    """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss.
+    """Yield values of a statement's variables at which a clause seems to fail at an instance, then its nearest miss.
 
     All these points satisfy `conditions`.
     """
@@ -90,8 +90,8 @@ def points_against(
 class _Numerical:
     """The search at one choice of words, with about `most` points, and its findings for each clause.
 
-    By the clause's place, `best` has the points from which descents start, `nearest` the least relative margin in scope
-    with its point, and `silent` points in scope at which the clause has no value in float64.
+    Each of these maps a clause's place: `best` to the points from which descents start, `nearest` to the least relative
+    margin in scope and its point, and `silent` to points in scope at which the clause has no value in float64.
     """
 
     read: Compiled
@@ -104,7 +104,7 @@ class _Numerical:
     silent: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def suspects(self) -> Iterator[Suspect]:
-        """Yield suspects from each way in turn, then nearest misses, then points at which a clause has no value.
+        """Yield suspects from each method in turn, then nearest misses, then points at which a clause has no value.
 
         If equations give the values of all parameters, the only point is a suspect for every clause.
         """
@@ -138,7 +138,7 @@ class _Numerical:
 
     @property
     def _left(self) -> int:
-        """Number of points left."""
+        """Number of points that may still be evaluated."""
         return max(0, self.most - self.evaluated)
 
     def _scores(self, points: np.ndarray) -> Scores:
@@ -154,7 +154,7 @@ class _Numerical:
 
     @property
     def _batch(self) -> int:
-        """Number of points evaluated at once: small if runs are followed, so that little is lost when the time ends."""
+        """Number of points evaluated at once; small for recursions, so that little work is lost when the time ends."""
         return NUMERICAL.first if self.read.runs else NUMERICAL.batch
 
     def _on_lattices(self) -> Iterator[Found]:
@@ -182,7 +182,7 @@ class _Numerical:
             yield from self._among(values_at(self.read.boxes, drawn(self.read.boxes, count, source)))
 
     def _narrowed(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield suspects from draws ever nearer to the best points; many runs at once cost about as much as one."""
+        """Yield suspects from draws ever nearer to the best points; many runs together cost about as much as one."""
         boxes = self.read.boxes
         ends = np.array([box.ends() for box in boxes])
         for clause in self.read.runs:
@@ -206,7 +206,7 @@ class _Numerical:
     def _remember(self, points: np.ndarray, scores: Scores, *, exact: bool = False) -> None:
         """Keep each clause's best points, by relative and by absolute margin, and the points nearest to the scope."""
         outside = scores.violation > 0
-        # An equation that is not solved holds exactly only at simple values.
+        # If an equation is not solved, only exact points count as points in scope.
         in_scope = exact or not any(isinstance(relation, sp.Eq) for relation in self.read.relations)
         for clause in range(len(self.read.labels)):
             relative, absolute = scores.relative[:, clause], scores.absolute[:, clause]
@@ -240,7 +240,7 @@ class _Numerical:
             yield from ((clause, instance) for instance in self._instances(map(list, exact)))
 
     def _rounded(self, point: np.ndarray) -> list[list[Fraction]]:
-        """Return points of simple numbers around a point, the simplest first; integers keep their values."""
+        """Return points with simple numbers near a point, the simplest first; integers keep their values."""
         boxes = self.read.boxes
         return [
             [Fraction(round(v)) if b.integer else simplest_near(v, share) for v, b in zip(point, boxes, strict=True)]
@@ -254,7 +254,7 @@ class _Numerical:
                 yield instance
 
     def _made_simple(self, point: np.ndarray, clause: int) -> Iterator[Found]:
-        """Yield an instance of simple numbers at which a clause seems to fail, around a point at which it does."""
+        """Yield an instance with simple numbers near a failing point, if the clause seems to fail there as well."""
 
         def failing(points: list[list[Fraction]]) -> list[list[Fraction]]:
             return [points[i] for i in self._failing(self._scores(_floats(points)), clause)]
@@ -262,7 +262,7 @@ class _Numerical:
         yield from ((clause, each) for each in self._simplest(point, failing))
 
     def _simplest(self, point: np.ndarray, kept: Kept) -> Iterator[dict[str, Value]]:
-        """Yield an instance near a point, such that `kept` keeps it; yield nothing if none is found.
+        """Yield an instance near a point that `kept` keeps; yield nothing if none is found.
 
         It is the simplest such instance found by rounding. If no clause is about a recursion, its numbers are then
         exchanged for simpler ones, one by one.
@@ -286,7 +286,7 @@ class _Numerical:
         yield from self._instances([found])
 
     def _starts(self, clause: int) -> list[np.ndarray]:
-        """Return the best points, each once: by relative and by absolute margin in turn."""
+        """Return the best points without repetition, by relative and by absolute margin in turn."""
         seen, starts = set[bytes](), list[np.ndarray]()
         for point in self.best.get(clause, ()):
             if point.tobytes() not in seen:
@@ -351,7 +351,7 @@ class _Numerical:
             yield placed(found.x[None])[0]
 
     def _evolved(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield the suspects that differential evolution finds, from the best points and drawn ones."""
+        """Yield the suspects that differential evolution finds from the best points and from drawn points."""
         from scipy.optimize import differential_evolution
 
         boxes = self.read.boxes

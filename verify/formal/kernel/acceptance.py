@@ -27,9 +27,9 @@ _CHECKS = "rocq_checks", "RocqChecks"
 class Acceptance:
     """The parts of a theorem that Rocq accepted, and why it refused the rest.
 
-    `entry` is the theorem's entry in the record. `modules` are the compiled files of formal texts that `coqchk` is to
-    read, `exported` are those of the export, and `roots` are the options by which `coqchk` finds them. `others` are the
-    clauses with a proof that is not exported, each with the reason.
+    `entry` is the theorem's entry in the record. `modules` are the compiled files of formal texts for `coqchk`,
+    `exported` are the compiled files of the export, and `roots` are the options with which `coqchk` finds them.
+    `others` are the clauses with a proof that is not exported, each with the reason.
     """
 
     entry: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Runs of Rocq on exported files: they compile, rest only on the axioms of the reals, and its checker accepts them."""
+"""Tests that Rocq compiles exported files, that they use only the axioms of the reals, and that coqchk accepts them."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Compiled:
 
 
 def compiled(folder: Path) -> Compiled:
-    """Compile the files of a folder, and refuse axioms of the proofs that may not be assumed."""
+    """Compile the files of a folder, and refuse proofs with axioms that may not be assumed."""
     printed = ""
     for name in FILES:
         found = ran(folder, "coqc", "-q", "-R", ".", logical_name(folder), name)

@@ -16,7 +16,7 @@ class Failure(NamedTuple):
 
 
 def options(sources: Sources) -> list[str]:
-    """Return the options by which Rocq finds the files."""
+    """Return the options with which Rocq finds the files."""
     here = sources.folder.resolve()
     return [part for name, folder in sources.roots.items() for part in ("-Q", str(here / folder), name)]
 

@@ -35,7 +35,7 @@ class Ran(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The last message with a place in a file: an error comes after the warnings."""
+        """The last message with a place in a file; an error comes after the warnings."""
         return " ".join(self.said[max(0, self.said.rfind("File ")) :].split())[:400]
 
 

@@ -15,9 +15,9 @@ class Iterate(sp.Function):
     Parameters
     ----------
     *args
-        The place i of a state; the number of steps t (unless it is 0, 1, 2, … there is no value); the symbols of the
+        The index i of a state; the number of steps t (there is a value for t = 0, 1, 2, … only); the symbols of the
         step's number k, counted from 0, and of the states; the states at the start; and the states after a step, in
-        terms of k, the states before it and other symbols.
+        terms of k, the states before the step and other symbols.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Iterate(sp.Function):
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """The symbols that it binds: the counter and the state."""
+        """The bound symbols: the counter and the state."""
         return tuple(self.args[2])  # pyright: ignore[reportReturnType]
 
     @property
@@ -46,7 +46,7 @@ class Iterate(sp.Function):
 SERIES = (sp.Sum, sp.Product)
 BINDERS = (*SERIES, Iterate)
 SCOPES = (*BINDERS, sp.Piecewise)
-"""Heads that compute a part many times, or not at all."""
+"""Heads that may compute a part many times, or not at all."""
 Change: TypeAlias = Callable[[Any, Collection[Any]], Any]
 """A function that changes a part, given the symbols that are bound in it."""
 

@@ -61,7 +61,7 @@ FUNCTIONS: Mapping[str, Head] = {
         "the first whose comparison holds; the others need no value; the last has True",
     ),
 }
-"""The functions by name. `Sum`, `Product` and `Piecewise` take tuples as arguments; `Limit` binds its second."""
+"""The functions by name. `Sum`, `Product` and `Piecewise` take tuples; `Limit` binds its second argument."""
 ALIASES: Mapping[str, str] = {"Abs": "abs", "arctan": "atan", "ln": "log", "max": "Max", "min": "Min"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),

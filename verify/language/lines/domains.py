@@ -3,7 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """The domains in a line, after `for`: `x > 0, 0 <= p < 1, y real, integer n >= 2`, and `x, y > 0` for x > 0, y > 0.
 
-A relation between names, or of a name with an irrational number, is a hypothesis.
+A relation between names, or between a name and an irrational number, is a hypothesis.
 """
 
 import ast
@@ -61,17 +61,17 @@ class Domains:
             yield from (relation for relation in relations(part, symbols) if _end_of(relation) is None)
 
     def add(self, part: Part, domain: Domain, *names: str) -> None:
-        """Add the domain of some names. Raises InputError for a name that has one."""
+        """Add the domain of some names. Raises InputError for a name that already has a domain."""
         for name in names:
             if name in self.known:
                 raise part.error(None, f"{name} has a second domain")
             self.known[name] = domain
 
     def add_relation(self, part: Part, tree: ast.expr, *, integer: bool, before: Sequence[str]) -> None:
-        """Add a comparison, or a chain of these; the names `before` it have the same domain as its only name.
+        """Add a comparison, or a chain of comparisons; each name in `before` gets the domain of its only name.
 
-        Raises InputError for a name that has a domain, if an integer or a name before it gets none, and for a name
-        before an integer's domain.
+        Raises InputError for a name that already has a domain. With `integer` or `before`, the comparison must give a
+        domain to exactly one name, and nothing else; both together are refused.
         """
         ends, has_others = _ends(part, tree)
         if has_others:
@@ -125,7 +125,7 @@ def _ends(part: Part, tree: ast.expr) -> tuple[dict[str, dict[str, End]], bool]:
 
 
 def _end_of(relation: Relation) -> tuple[str, str, End] | None:
-    """Return the name, the side and the end of a relation of a name with a rational number; None for any other."""
+    """Return the name, the side and the end in a relation between a name and a rational number; None for any other."""
     small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
     name, end, side = (small, large, "upper") if small.is_Symbol else (large, small, "lower")
     if not (name.is_Symbol and end.is_Rational):

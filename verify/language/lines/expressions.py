@@ -54,7 +54,7 @@ _INSTEAD: Mapping[type[ast.AST], str] = {
 
 
 _OPERATORS = ("and", "or", "not", "if", "else", "in", "is", "True", "False", "None")
-"""Words of Python that are no mistaken names."""
+"""Keywords of Python that are not typed as names by mistake."""
 _REMEDIES: Mapping[str, str] = {
     r"=[<>]|<>|≠": "comparisons are <, <=, >, >= and ==",
     r"[²³]": "a power is written x**2",
@@ -70,7 +70,7 @@ _REMEDIES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, and the column at which it begins, counted from 1; errors name what the line is."""
+    """A part of a line: its text, and its first column, counted from 1; `name` says in errors what the line is."""
 
     line: str
     text: str
@@ -78,7 +78,7 @@ class Part:
     name: str = "statement"
 
     def parsed(self) -> ast.expr:
-        """Return its syntax tree. Raises InputError for text that is no Python expression, empty or nested too deep."""
+        """Return the syntax tree. Raises InputError for text that is no Python expression, empty or nested too deep."""
         if not self.text.strip():
             raise self.error(None, "an expression is missing")
         try:
@@ -97,7 +97,7 @@ class Part:
         """Return the error that refuses a node, with its column, or the part, with the part's column."""
         column = self.column
         if isinstance(node, ast.expr):
-            # Python counts bytes, and counts the parenthesis put before the text.
+            # Python counts bytes, and also counts the parenthesis that was put before the text.
             column += len(f"({self.text})".encode()[: node.col_offset].decode()) - 1
         return InputError(self.name, self.line, f"column {column}: {why}")
 
@@ -264,7 +264,7 @@ def _named(part: Part, node: ast.expr, name: str, symbols: Mapping[str, sp.Symbo
 
 
 def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
-    """Return a function of its arguments."""
+    """Return the application of a function to its arguments."""
     if name not in FUNCTIONS:
         near = meant(name, FUNCTIONS, "it has")
         listed = f"{near}{'' if near.endswith('?') else ';'} `verify language` lists all"
@@ -349,7 +349,7 @@ def _pieces(part: Part, node: ast.Call, symbols: Mapping[str, sp.Symbol]) -> sp.
 
 
 def _held(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> sp.Basic:
-    """Return a condition, which must be one comparison, evaluated."""
+    """Return the evaluated condition, which must be one comparison."""
     found = _compared(part, node, symbols)
     if len(found) != 1:
         raise part.error(node, "a condition is one comparison")

@@ -45,11 +45,11 @@ class Line:
 
 
 _WRITTEN = {"≤": "<=", "≥": ">=", "−": "-", "·": "*"}
-"""Signs of mathematics that are read, each as it is written in Python."""
+"""Mathematical signs that a line may contain, each with its form in Python."""
 
 
 def is_line(text: str) -> bool:
-    """Whether a text is a statement in a line, and no id or file: these have no sign of comparison."""
+    """Whether a text is a statement in a line; an id or a file's name has no sign of comparison."""
     return any(sign in text for sign in "<>=≤≥")
 
 
@@ -126,7 +126,8 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     Raises
     ------
     InputError
-        For a text that is not understood, with its column, for several comparisons, and for what is no symbol.
+        For a text that is not understood, with its column, for several comparisons, and for an argument that is no
+        symbol.
 
     Examples
     --------

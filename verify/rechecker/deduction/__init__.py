@@ -1,1 +1,1 @@
-"""The values and the facts of a deduction: quotients with functions as atoms, signs that are shown, scopes."""
+"""The values and the facts of a deduction: quotients with functions as atoms, their proved signs, and scopes."""

@@ -2,10 +2,10 @@
 
 Its functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
 such integers, with 0⁰ = 1. A base is split into factors u, each with its own power; so 2^n is an integer ≥ 1. Different
-atoms are taken as independent. An expression is read only if it is shown to have a value: a divisor or its negative
-must be positive, the argument of a logarithm positive, and that of a root ≥ 0. The sign of a polynomial is shown by a
-fact of which it is a multiple, or term by term from the signs of the atoms and from even powers. Every divisor is
-positive, so a quotient has its numerator's sign.
+atoms are treated as independent variables. An expression is read only if it is shown to have a value: a divisor or its
+negative must be positive, the argument of a logarithm positive, and that of a root ≥ 0. The sign of a polynomial is
+shown if the polynomial is a multiple of a fact, or term by term from the signs of the atoms and from even powers. Every
+divisor is positive, so a quotient has its numerator's sign.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def least(parameter: Parameter | None) -> int | None:
 
 
 def _admitted(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Return a divisor, or its negative, that is shown to be > 0. Raises Rejected where neither is."""
+    """Return the divisor or its negative, whichever is shown to be > 0. Raises Rejected if neither is."""
     assert isinstance(field, Atoms)
     for turned in (polynomial, {key: -c for key, c in polynomial.items()}):
         if field.is_shown(turned, strict=True):
@@ -41,13 +41,13 @@ def _admitted(field: Quotients, polynomial: Polynomial) -> Polynomial:
 
 
 def _apart(key: frozenset[tuple[int, int]]) -> tuple[frozenset[tuple[int, int]], int]:
-    """Return a polynomial's terms other than the constant, and the constant."""
+    """Return a polynomial's terms without the constant, and the constant."""
     constant = dict(key).get(0, 0)
     return key - {(0, constant)}, constant
 
 
 def _may_divide(fact: frozenset[tuple[int, int]]) -> bool:
-    """Whether a fact has several terms, or is one such as -x >= 0; one such as x >= 0 is in the signs."""
+    """Whether a fact has several terms, or is like −x >= 0; a fact like x >= 0 is a sign of an atom."""
     return len(fact) > 1 or any(key and c < 0 for key, c in fact)
 
 
@@ -57,14 +57,14 @@ def _sign(given: Given, name: Name) -> Sign:
 
 
 class Atoms(FunctionAtoms):
-    """The field of such quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
+    """The field of these quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
 
     def __init__(self, given: Given, units: dict[Exponent, Fraction]) -> None:
         super().__init__(given.effort, partial(_sign, given), _admitted, units)
         self.given = given
         self.known: dict[frozenset[tuple[int, int]], bool] = {}
         self.bounds: dict[frozenset[tuple[int, int]], tuple[int, bool]] = {}
-        """By the terms that facts share beside a constant: the least constant, and whether its fact is > 0."""
+        """The least constant of facts with the same other terms, by these terms, and whether its fact is > 0."""
         self.zeros: set[frozenset[tuple[int, int]]] = set()
         self.logarithms: dict[int, Quotient] = {}
         self.roots: dict[int, tuple[Quotient, int]] = {}
@@ -72,7 +72,7 @@ class Atoms(FunctionAtoms):
         self.defined: frozenset[Bound] = frozenset()
 
     def copied(self) -> "Atoms":
-        """Return a field for an inner scope, in which the places of atoms and factors are the same."""
+        """Return a field for an inner scope, with the same places of atoms and factors."""
         inner = copy(self)
         inner.atoms, inner.signs, inner.factors = dict(self.atoms), list(self.signs), list(self.factors)
         inner.known, inner.zeros, inner.whole = dict(self.known), set(self.zeros), dict(self.whole)
@@ -121,7 +121,7 @@ class Atoms(FunctionAtoms):
             self.zeros.add(self._key(value.numerator))
 
     def is_known_zero(self, value: Quotient) -> bool:
-        """Whether a value is 0, or a fact says so."""
+        """Whether a value is 0, identically or by a fact."""
         turned = {key: -c for key, c in value.numerator.items()}
         return not value.numerator or not self.zeros.isdisjoint(map(self._key, (value.numerator, turned)))
 
@@ -130,7 +130,7 @@ class Atoms(FunctionAtoms):
         return frozenset(self.primitive(polynomial).items())
 
     def at_least(self, polynomial: Polynomial, *, strict: bool) -> bool:
-        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple plus a constant, or term by term."""
+        """Whether a polynomial is shown to be ≥ 0, or > 0: as a multiple of a fact plus a constant, or term by term."""
         if not polynomial:
             return not strict
         rest, constant = _apart(self._key(polynomial))
@@ -177,7 +177,7 @@ class Atoms(FunctionAtoms):
         return self.is_positive(value) or self.is_shown(value.numerator, strict=False)
 
     def is_shown(self, polynomial: Polynomial, *, strict: bool) -> bool:
-        """Whether a polynomial is shown to be ≥ 0, or > 0, if need be after division by facts that are ≥ 0, or > 0."""
+        """Whether a polynomial is shown to be ≥ 0, or > 0, perhaps after division by facts that are ≥ 0, or > 0."""
         left: Polynomial | None = polynomial
         while left is not None:
             if self.at_least(left, strict=strict):
@@ -189,9 +189,9 @@ class Atoms(FunctionAtoms):
         return False
 
     def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
-        """Return the place of an atom, a function of a base: it is positive, or ≥ 0, if the base is shown to be.
+        """Return the place of a function of a base, as an atom that is positive, or ≥ 0, if the base is shown to be.
 
-        Raises Rejected where less is shown of the base than is needed.
+        Raises Rejected if the base is not shown to have the sign `needs`.
         """
         good = self.is_positive(base)
         sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
@@ -206,7 +206,7 @@ class Atoms(FunctionAtoms):
         return self.opaque(kind, [base], (more,), sign)
 
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
-        """Return a quotient in whose numerator no root has its order as a power: u^(1/q) to the power q is u."""
+        """Return a quotient whose numerator has no root to the power of its order: u^(1/q) to the power q is u."""
         value = super()._reduced(numerator, number, powers)
         for place, (base, order) in self.roots.items():
             self.effort.spend(len(value.numerator))
@@ -245,9 +245,9 @@ class Atoms(FunctionAtoms):
         return atom
 
     def _primes(self, value: Quotient) -> list[tuple[Quotient, int]]:
-        """Return the primes below 100 in a positive number, the rests of numerator and denominator, and their powers.
+        """Return the factors of a positive number and their powers: primes below 100, and what remains above and below.
 
-        The list is empty for an integer that is one of these itself, and for any other value.
+        The list is empty for an integer that is such a factor itself, and for a value that is no positive number.
         """
         parts = dict[int, int]()
         if set(value.numerator) == {0} and value.numerator[0] > 0 and not value.factors:
@@ -264,7 +264,7 @@ class Atoms(FunctionAtoms):
         return [] if whole else [(self.number(Fraction(u)), k) for u, k in parts.items()]
 
     def _exponent(self, value: Quotient) -> tuple[Quotient, Quotient]:
-        """Return g and u with value = exp(g) u: g has the exponentials that divide all terms, or are divisors."""
+        """Return g and u with value = exp(g) u; exp(g) has the exponentials that divide all terms, or are divisors."""
         keys = {place: key for key, place in self.atoms.items() if key[0] == "exp"}
         self.effort.spend(len(self.atoms) * (1 + len(value.numerator)))
         powers = {place: min((self.power_of(k, place) for k in value.numerator), default=0) for place in keys}
@@ -300,7 +300,7 @@ class Atoms(FunctionAtoms):
         return result
 
     def _terms_apart(self, value: Quotient) -> list[Quotient]:
-        """Return reduced terms whose sum is a quotient: those of its polynomial part and those of the rest.
+        """Return reduced terms whose sum is a quotient: the terms of its polynomial part and of its rest.
 
         There is a polynomial part only if the divisor is a polynomial in one atom.
         """
@@ -329,7 +329,7 @@ class Atoms(FunctionAtoms):
         return parts
 
     def _log_in(self, monomial: int) -> tuple[Quotient | None, int]:
-        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None and 0 of any other."""
+        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None and 0 for any other monomial."""
         for place in self.inside(monomial):
             (atom,) = self.of_atom(place).numerator
             if atom in self.logarithms and self.is_count(monomial - atom):
@@ -337,7 +337,7 @@ class Atoms(FunctionAtoms):
         return None, 0
 
     def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
-        """Return base^power: the power is a fraction, or is made of integers ≥ 0, or the base is positive."""
+        """Return base^power for a fraction as power, for a power made of integers ≥ 0, or for a positive base."""
         if isinstance(power, Fraction):
             if not set(base.numerator) - {0} and not base.factors and base.numerator:
                 number = folded(Fraction(base.numerator[0], base.number), power)
@@ -358,7 +358,7 @@ class Atoms(FunctionAtoms):
         return result
 
     def _counted(self, base: Quotient, key: int) -> Quotient:
-        """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; exp(g) gives exp((n − l) g)."""
+        """Return u^(n − l) for the integer n ≥ l of a monomial, for each factor of u; exp(g) gives exp((n − l) g)."""
         result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
         for part, times in self.parts(base):
             exponent, rest = self._exponent(part)
@@ -397,7 +397,7 @@ class Atoms(FunctionAtoms):
         return self.times(self.raised(base, more), self.of_atom(self.opaque("difference", [base, part], sign=sign)))
 
     def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
-        """Return base^power for an integer power ≥ 0. Raises Rejected for any other."""
+        """Return base^power for an integer power ≥ 0. Raises Rejected for any other power."""
         if not self.is_whole(power):
             raise Rejected("an exponent is not shown to be an integer >= 0")
         return self.real_power(base, power)
@@ -412,14 +412,14 @@ class Atoms(FunctionAtoms):
         return self._least(monomial) is not None
 
     def _constant(self, power: Quotient) -> int | None:
-        """Return c + Σ c_i l_i of an exponent c + Σ c_i n_i of integers n_i ≥ l_i ≥ 0; None for any other."""
+        """Return c + Σ c_i l_i for an exponent c + Σ c_i n_i with integers n_i ≥ l_i ≥ 0; None for any other."""
         leasts = {key: self._least(key) for key in power.numerator}
         if power.number > 1 or power.factors or None in leasts.values():
             return None
         return power.numerator.get(0, 0) + sum(c * (leasts[key] or 0) for key, c in power.numerator.items())
 
     def _least(self, monomial: int) -> int | None:
-        """Return the least value of an integer ≥ 0, or 0 for a product of such; None for any other monomial."""
+        """Return the least value of an integer ≥ 0, or 0 for a product of several; None for any other monomial."""
         inside = self.inside(monomial)
         self.effort.spend(len(self.signs))
         if any(i not in self.whole or self.signs[i] == "real" for i in inside):

@@ -1,4 +1,4 @@
-"""A value on a box: it is positive in a ball on each part, or each half, and so on."""
+"""The proof that a value is positive on a box: a ball shows it on the box, or on each part of a subdivision."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from .facts import Scope
 
 
 class Box:
-    """The value of a node on boxes; a symbol without ends of a box is between numbers that facts give."""
+    """The value of a node on boxes; a symbol without ends in a box is between the numbers that facts give."""
 
     def __init__(self, scope: Scope, node: Node, bits: int) -> None:
         self.scope, self.node, self.bits = scope, node, bits
@@ -27,7 +27,8 @@ class Box:
     def refuse_negative(self, box: Mapping[Name, Ends], cuts: Data, where: str) -> None:
         """Raise Rejected if the value is not shown to be > 0 on a box.
 
-        The cuts are null, or a symbol, a number between its ends, and the cuts of the parts below and above the number.
+        The cuts are null, or a list of a symbol, a number between its ends, and the cuts of the parts below and above
+        it.
         """
         given = self.scope.given
         given.effort.spend(20)

@@ -1,4 +1,4 @@
-"""The facts at a place of a deduction, and those that are known of some functions."""
+"""The facts at a place of a deduction, and known facts about some functions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -18,19 +18,19 @@ from .growth import GROWTH
 from .means import mean
 
 Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
-"""That a value is ≥ 0, > 0, or 0."""
+"""The sign of a value: ≥ 0, > 0, or = 0."""
 _MOST_FACTS = 200
 
 
 class Goal(NamedTuple):
-    """An expression that is to be ≥ 0, > 0, or 0."""
+    """An expression, and the sign that is to be shown: ≥ 0, > 0, or = 0."""
 
     node: Node
     relation: Relation
 
 
 class Fact(NamedTuple):
-    """A value and its sign; the expression that has the value, where there is one."""
+    """A value, its sign, and the expression with this value, if there is one."""
 
     node: Node | None
     value: Quotient
@@ -39,7 +39,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Scope:
-    """The facts at a place in a proof; one is None where it does not hold there. `bound` are names of its own."""
+    """The facts at a place in a proof, None for those that do not hold there; `bound` are the proof's own names."""
 
     given: Given
     field: Atoms
@@ -47,7 +47,7 @@ class Scope:
     bound: tuple[str, ...] = ()
 
     def value(self, node: Node) -> Quotient:
-        """Return the value of an expression. Raises Rejected where it is not shown that there is one."""
+        """Return the value of an expression. Raises Rejected if it is not shown to have one."""
         return evaluate(self.given.terms, [node], self.field)[0]
 
     def read(self, data: Data, where: str) -> Node:
@@ -55,7 +55,7 @@ class Scope:
         return self.given.expression(data, where, self.bound)
 
     def with_fact(self, node: Node | None, relation: Relation, value: Quotient | None = None) -> "Scope":
-        """Return the scope in which a value is a fact, too."""
+        """Return the scope with the sign of a value as one more fact."""
         if len(self.facts) >= _MOST_FACTS:
             raise TooLarge("facts", _MOST_FACTS)
         inner = replace(self, field=self.field.copied())
@@ -68,10 +68,10 @@ class Scope:
         return replace(inner, facts=(*self.facts, Fact(node, known, relation)))
 
     def without(self, mask: int, values: Names | None = None) -> "Scope":
-        """Return the scope without the facts that mention some symbols, nor what rests on these alone.
+        """Return the scope without the facts that mention some symbols, and without conclusions from these alone.
 
-        With values of these symbols, the facts are those about the values. All are read twice: the second time each is
-        read where all are known.
+        With `values`, the values replace the symbols in the facts. All facts are read twice, the second time with all
+        of them known.
         """
         first = self._read_again(Atoms(self.given, self.field.units), mask, values)
         return self._read_again(first.field, mask, values)
@@ -95,7 +95,7 @@ class Scope:
         return scope
 
     def fact(self, number: Data, where: str) -> Fact:
-        """Return a fact by its number. Raises Rejected where it does not hold here."""
+        """Return a fact by its number. Raises Rejected if it does not hold here."""
         if (fact := self.facts[whole(number, where, 0, len(self.facts) - 1)]) is None:
             raise Rejected(f"{where}: fact {number} does not hold here")
         return fact
@@ -148,13 +148,13 @@ def _of_a_sum(head: str, field: Atoms, u: Quotient, v: Quotient) -> Quotient:
 
 
 def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """1 − t f(u) ≥ 0, for f the sine or the cosine; t = 1 above, and −1 below."""
+    """1 − t f(u) ≥ 0, for f the sine or the cosine; t = 1 gives the bound from above, t = −1 from below."""
     value = field.times(field.number(Fraction(turn)), field.function(head, [u]))
     return field.minus(field.number(Fraction(1)), value)
 
 
 def _signed(head: str, strict: bool, field: Atoms, u: Quotient) -> Quotient:
-    """For 0 < u < π: sin u > 0. For −π/2 < u < π/2: cos u > 0. At these ends, too, both are ≥ 0."""
+    """For 0 < u < π: sin u > 0. For −π/2 < u < π/2: cos u > 0. On the closed intervals, both are ≥ 0."""
     pi, is_shown = field.function("pi", []), field.is_positive if strict else field.is_nonnegative
     above = u if head == "sin" else field.plus(field.times(field.number(Fraction(1, 2)), pi), u)
     if not (is_shown(above) and is_shown(field.minus(pi, above))):
@@ -163,13 +163,13 @@ def _signed(head: str, strict: bool, field: Atoms, u: Quotient) -> Quotient:
 
 
 def _arctangent(turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """π/2 − t atan u > 0; t = 1 above, and −1 below."""
+    """π/2 − t atan u > 0; t = 1 gives the bound from above, t = −1 from below."""
     half, value = field.times(field.number(Fraction(1, 2)), field.function("pi", [])), field.function("atan", [u])
     return field.minus(half, field.times(field.number(Fraction(turn)), value))
 
 
 def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """Above, u − ⌊u⌋ ≥ 0; below, ⌊u⌋ + 1 − u > 0."""
+    """From above, ⌊u⌋ ≤ u: u − ⌊u⌋ ≥ 0. From below, ⌊u⌋ > u − 1: ⌊u⌋ + 1 − u > 0."""
     above = field.minus(u, field.function("floor", [u]))
     return above if turn > 0 else field.minus(field.number(Fraction(1)), above)
 
@@ -192,4 +192,4 @@ KNOWN: Mapping[str, tuple[int | None, Relation, Callable[..., Quotient]]] = {
     "mean": (None, "Ge", mean),
     **GROWTH,
 }
-"""Known facts: of how many expressions (None: any number), and the sign of which value."""
+"""Known facts by name: the number of expressions (None for any number), the sign, and the function for the value."""

@@ -1,9 +1,10 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
-"""Functions, sums, products and recursions as quotients of polynomials, with atoms for what is no quotient.
+# ruff: noqa: D102 -- the methods of a field are documented once, in `Field`
+"""Functions, sums, products and recursions as quotients of polynomials, with atoms for values that are no quotients.
 
-A sum up to L + c, for an integer c, is the sum up to L, an atom, and c terms more; so are a product, a factorial and
-the states of a recursion. An expression without a value somewhere is refused: each term is computed at a new symbol
-between the ends, and a recursion's steps have a value everywhere, or after any number of steps by earlier results.
+A sum up to L + c, for an integer c, is an atom, the sum up to L, plus c terms; products, factorials and the states of a
+recursion are similar. An expression that may have no value is refused: each term of a sum is computed at a new symbol
+between the ends. A recursion's step must have a value at every state, or earlier results must show that its states have
+values after any number of steps.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +19,9 @@ from ..polynomials import Quotient, Quotients, Sign
 from ..reading import Rejected, TooLarge
 
 _MOST_MORE = 20
-"""Terms that a sum, a product, a factorial or a recursion has beyond an atom."""
+"""Maximum number of terms of a sum, a product, a factorial or a recursion beyond an atom."""
 _SQUARES = {0: 0, 2: 1, 3: 2, 4: 3, 6: 4}
-"""4 sin² u of the multiples u of π/12, from 0 to π/2, of which it is an integer."""
+"""The values of 4 sin²(k π/12) that are integers, by k from 0 to 6."""
 EvaluateIn: TypeAlias = Callable[["FunctionAtoms", Sequence[Node], Mapping[Node, Quotient]], list[Quotient]]
 
 
@@ -40,7 +41,7 @@ def free_in_recursion(recursion: Bound) -> int:
 
 
 class FunctionAtoms(Quotients):
-    """A field of quotients with signs that are shown by whoever extends it."""
+    """A field of quotients; its subclass defines how signs are shown."""
 
     whole: dict[int, int]
     """The places of integers ≥ 0, and their least values."""
@@ -93,7 +94,7 @@ class FunctionAtoms(Quotients):
         return place
 
     def new_place(self) -> int:
-        """Return the place of a real number of which nothing is known."""
+        """Return the place of a real number about which nothing is known."""
         return self.place_of(("symbol", ("new", len(self.signs))), "real")
 
     def side(self, value: Quotient) -> int:
@@ -136,7 +137,7 @@ class FunctionAtoms(Quotients):
                 return self._of_one(head, args)
 
     def _absolute(self, value: Quotient) -> Quotient:
-        """Return |u|: of a value whose side is shown, u or −u, else the product over the factors of u, or an atom."""
+        """Return |u|: u or −u if the sign is shown, else a product over the factors of u, or an atom."""
         if turn := self.side(value):
             return self.times(self.number(Fraction(turn)), value)
         parts, result = self.parts(value), self.number(Fraction(1))
@@ -147,7 +148,7 @@ class FunctionAtoms(Quotients):
         return result
 
     def _of_one(self, head: str, args: Sequence[Quotient]) -> Quotient:
-        """Return a function that is an atom, but at 0, atan 1, and some multiples of π; of u or −u, for one of them."""
+        """Return an atom for a function of u or −u, or the value at 0, at some multiples of π, or of atan 1."""
         if head in ("sin", "cos", "atan", "floor") and not args[0].numerator:
             return self.number(exactly(head, [Fraction(0)]))
         if head in ("sin", "cos") and (known := self._at_twelfth(head, args[0])) is not None:
@@ -161,7 +162,7 @@ class FunctionAtoms(Quotients):
         return self.of_atom(self.opaque(head, args, sign=sign))
 
     def _at_twelfth(self, head: str, value: Quotient) -> Quotient | None:
-        """Return the sine or the cosine of a multiple of π/4 or π/6, ±√m/2 for m from 0 to 4; None of others."""
+        """Return the sine or the cosine of a multiple of π/4 or π/6, ±√m/2 for m from 0 to 4; else None."""
         (pi,) = self.function("pi", []).numerator
         twelfths = Fraction(12 * value.numerator.get(pi, 0), value.number)
         if set(value.numerator) - {pi} or value.factors or twelfths.denominator > 1:
@@ -186,7 +187,7 @@ class FunctionAtoms(Quotients):
         return cosh if head == "cosh" else sinh
 
     def _extreme(self, head: str, args: Sequence[Quotient]) -> Quotient:
-        """Return a maximum or minimum: of two at a time that whose side is shown, else an atom."""
+        """Return a maximum or minimum, by comparing two values at a time; an atom if a comparison is not decided."""
         found, *others = args
         for other in others:
             turn = self.side(self.minus(found, other)) * (1 if head == "Max" else -1)
@@ -196,9 +197,9 @@ class FunctionAtoms(Quotients):
         return found
 
     def apart(self, value: Quotient) -> tuple[Quotient, int]:
-        """Return a value that is an integer as one without a constant term, and the constant.
+        """Return an integer value without its constant term, and the constant.
 
-        Raises Rejected where it is none: no sum of multiples of products of integers ≥ 0.
+        Raises Rejected unless the value is a sum of integer multiples of products of integers ≥ 0.
         """
         if value.number > 1 or value.factors or not all(map(self.is_count, value.numerator)):
             raise Rejected("a value that is not shown to be an integer")
@@ -222,19 +223,19 @@ class FunctionAtoms(Quotients):
         if not base.numerator:
             return self.number(exactly("factorial", [Fraction(more)]))
         if more > 0 and not self._is_count(base):
-            # Of (n − k + 1)!, n − k may be −1.
+            # In (n − k + 1)!, n − k may be −1.
             base, more = value, 0
         self._refuse_negative(value if more < 0 else base)
         product = self.of_atom(self.opaque("factorial", [base], sign="positive"))
         for i in (*range(1, more + 1), *range(-more)):
             factor = self._plus(base, i if more > 0 else -i)
-            # It is more than what is shown to be ≥ 0 here.
+            # The factor is larger than a value that is shown to be ≥ 0 here.
             self.know(factor, strict=True)
             product = self.times(product, factor if more > 0 else self.inverse(factor))
         return product
 
     def _binomial(self, n: Quotient, k: Quotient) -> Quotient:
-        """Return n!/(k! (n − k)!) or, for a small number k, n (n − 1) … (n − k + 1)/k!, which is 0 also where n < k."""
+        """Return n!/(k! (n − k)!) or, for a small number k, n (n − 1) … (n − k + 1)/k!, which is 0 for n < k."""
         count = k.numerator.get(0, 0)
         if set(k.numerator) - {0} or k.number > 1 or k.factors or not 0 <= count <= _MOST_MORE:
             below = self.times(self._factorial(k), self._factorial(self.minus(n, k)))
@@ -251,7 +252,7 @@ class FunctionAtoms(Quotients):
         if node.head == "Piecewise":
             return scope_value(node, self, partial(evaluate, self))
         inside, names, outside = bound_in(node)
-        # The inside may have symbols whose values are bound further out.
+        # The inside may have symbols that are bound outside of this node, and have values.
         mask = free_in(inside) & ~free_in(names)
         parts = sorted((part for part in symbols if part.free & mask), key=lambda part: part.serial)
         bound = [part for part in parts if symbols[part] != self.symbol(part)]
@@ -284,7 +285,7 @@ class FunctionAtoms(Quotients):
     def _defined(
         self, inside: Sequence[Node], symbol: Node, ends: tuple[Quotient, Quotient], evaluate: EvaluateIn
     ) -> None:
-        """See that each term of a sum has a value. Raises Rejected where that is not shown."""
+        """Check that each term of a sum has a value. Raises Rejected if that is not shown."""
         inner = self.copied()
         place = inner.new_place()
         inner.whole[place] = 0
@@ -298,7 +299,7 @@ class FunctionAtoms(Quotients):
         evaluate(inner, inside, {symbol: term})
 
     def _refuse_undefined(self, node: Node, evaluate: EvaluateIn) -> None:
-        """Raise Rejected where it is not shown that a recursion's step has a value, whatever the state is."""
+        """Raise Rejected if a recursion's step is not shown to have a value at every state."""
         inside, symbols, _ = bound_in(node)
         inner = self.copied()
         count, *states = (inner.new_place() for _ in symbols)

@@ -1,4 +1,4 @@
-"""Known facts of growth: tangents of exp and log anywhere, powers of integers, and integers."""
+"""Known facts about growth: tangents of exp and log at any point, integer powers, and integers."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -48,4 +48,4 @@ GROWTH: Mapping[str, tuple[int, Literal["Ge"], Callable[..., Quotient]]] = {
     "three_terms": (2, "Ge", _three_terms),
     "integer": (1, "Ge", _integer),
 }
-"""Known facts: of how many expressions, and the sign of which value."""
+"""Known facts by name: the number of expressions, the sign, and the function for the value."""

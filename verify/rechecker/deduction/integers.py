@@ -1,4 +1,4 @@
-"""Integers in a deduction, told by their atoms."""
+"""The test whether a value in a deduction is an integer, by its atoms."""
 
 from ..polynomials import Quotient
 from .atoms import Atoms
@@ -7,7 +7,7 @@ from .atoms import Atoms
 def is_integer(field: Atoms, value: Quotient) -> bool:
     """Whether a value is a polynomial with integer coefficients in integers.
 
-    These are symbols that are, floors, factorials, and powers of what is one, whose exponents are integers ≥ 0.
+    The integers are integer symbols, floors, factorials, and powers of integers with exponents that are integers ≥ 0.
     """
     keys = {place: key for key, place in field.atoms.items()}
     field.effort.spend(len(keys))

@@ -8,9 +8,9 @@ from .atoms import Atoms
 
 
 def mean(field: Atoms, *values: Quotient) -> Quotient:
-    """Σ u_i ≥ n v for n values u_i ≥ 0 whose product is at least v^n: v comes first, and what weighs more repeatedly.
+    """Σ u_i ≥ n v for n values u_i ≥ 0 whose product is at least v^n; v is the first argument.
 
-    Where v > 0, v ≤ (Π u_i)^(1/n) ≤ Σ u_i / n.
+    If v > 0, then v ≤ (Π u_i)^(1/n) ≤ Σ u_i / n. A u_i with an integer weight is an argument several times.
     """
     if len(values) < 2:
         raise Rejected("a mean of nothing")

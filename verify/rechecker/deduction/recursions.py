@@ -21,7 +21,7 @@ class Recursion:
 
     @classmethod
     def read(cls, scope: Scope, tree: Mapping[str, Data], where: str) -> "Recursion":
-        """Return the recursion of a rule's data. Raises Rejected where its start, or its steps, depend on n."""
+        """Return the recursion of a rule's data. Raises Rejected if its start or its steps depend on n."""
         given, node = scope.given, scope.read(tree["of"], f"{where}.of")
         if node.head != "Iterate":
             raise Rejected(f"{where}.of: is no recursion")
@@ -43,7 +43,7 @@ class Recursion:
         return self.node.args[1]
 
     def put(self, goal: Goal, count: Node, states: Sequence[Node]) -> Goal:
-        """Return a relation of the states after n steps with a count and states put for the symbols."""
+        """Return a relation of the states after n steps, with a count and states in place of the symbols."""
         values: dict[Name, Node] = {**dict(zip(self.names, states, strict=True)), self.count.name: count}
         return goal._replace(node=self.given.terms.substitute(goal.node, values))
 
@@ -52,7 +52,7 @@ class Recursion:
         return self.put(goal, self.given.terms.zero, bound_in(self.node).outside[2:])
 
     def stepped(self) -> list[Node]:
-        """Return the states after one step more, in the symbols for the states after n."""
+        """Return the states after n + 1 steps, in the symbols for the states after n steps."""
         terms, (inside, symbols, _) = self.given.terms, bound_in(self.node)
         states = [self.count, *map(terms.symbol, self.names)]
         values = {symbol.name: value for symbol, value in zip(symbols, states, strict=True)}
@@ -61,7 +61,7 @@ class Recursion:
     def step(self, scope: Scope, relations: Sequence[Goal]) -> tuple[Scope, list[Goal]]:
         """Return the scope of the step, in which the relations hold after n steps, and the relations after n + 1.
 
-        Raises Rejected where it is not shown there that the step has a value.
+        Raises Rejected if the step is not shown to have a value in this scope.
         """
         terms, inner = self.given.terms, replace(scope, bound=(*scope.bound, *self.names))
         for goal in relations:
@@ -72,7 +72,7 @@ class Recursion:
         return inner, [self.put(goal, terms.add((self.count, terms.one)), states) for goal in relations]
 
     def known(self, scope: Scope, relations: Sequence[Goal]) -> Scope:
-        """Return the scope in which all states have a value, and the relations hold of those after n steps."""
+        """Return the scope in which all states have values, and the relations hold for the states after n steps."""
         terms, (inside, _, (_, count, *start)) = self.given.terms, bound_in(self.node)
         inner = replace(scope, field=scope.field.copied())
         inner.field.defined |= {recursion_of(self.node)}

@@ -19,10 +19,10 @@ class Telescope(NamedTuple):
 
 
 def telescope(scope: Scope, tree: dict[str, Data], where: str) -> Telescope:
-    """Return that Σ c f(k) = G(k + 1) − G(k) for integers k from a to b, and the equation of sums that follows.
+    """Return the goal Σ c f(k) = G(k + 1) − G(k) for integers k from a to b, and the equation of sums that follows.
 
-    It does where b ≥ a − 1, and what is shown has a value at each k: then G has one from a to b + 1.
-    Raises Rejected where the ends are not shown to be integers in that order.
+    The equation follows if b ≥ a − 1 and the goal has a value at each k: then G has a value from a to b + 1.
+    Raises Rejected if a and b are not shown to be integers with b ≥ a − 1.
     """
     terms, name = scope.given.terms, scope.given.new_name(tree["in"], f"{where}.in", INTEGRAL)
     if name in scope.bound:
@@ -60,6 +60,6 @@ def _at_a_term(scope: Scope, symbol: Node, first: Node, last: Node) -> Scope:
     (place,) = inner.field.inside(key)
     inner.field.whole[place] = 0
     if inner.field.is_nonnegative(inner.value(first)):
-        # So is what is not less.
+        # The symbol is not less than the first end, so that it has the same sign.
         inner.field.know(inner.value(symbol), strict=inner.field.is_positive(inner.value(first)))
     return inner.with_fact(terms.minus(symbol, first), "Ge").with_fact(terms.minus(last, symbol), "Ge")

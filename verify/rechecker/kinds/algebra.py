@@ -31,7 +31,7 @@ from .positivity import positive_in_scope
 
 _MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 _MONOMIAL, _TURNED, _PART, _MOST_BITS, _MOST_LETTERS = 400, 72, 300, 2**20, 1000
-"""Bytes of a monomial without its letters, of a letter transposed, of a list that was looked into; bits of an entry."""
+"""Bytes of a monomial without letters, a transposed letter, a searched list; most bits of an entry, most letters."""
 
 Scalar: TypeAlias = tuple[tuple[Name, int], ...]
 """A product of symbols: names with their exponents, sorted."""
@@ -42,21 +42,21 @@ Sum: TypeAlias = dict[tuple[Scalar, Word], Fraction]
 Length: TypeAlias = tuple[tuple[int, int], ...]
 """A number of rows or columns: a polynomial's terms."""
 Shape: TypeAlias = tuple[Length, Length] | None
-"""Rows and columns, None of a scalar."""
+"""Rows and columns, None for a scalar."""
 _ZERO: Data = ["Integer", "0"]
-"""It is of any shape."""
+"""The number 0, which has any shape."""
 
 
 class _Monomials:
-    """Reads a clause's expressions as sums of monomials with products of scalars; `numbers` stand for some of them.
+    """Reads a clause's expressions as sums of monomials with products of scalars; `numbers` has values of some.
 
-    Where they are given, the parameters have their values at the instance, too.
+    With `numbers`, the parameters have their values at the instance as well.
     """
 
     def __init__(self, given: Given, clause: dict[str, Data], numbers: Mapping[Name, Node] | None = None) -> None:
         self.given, self.shapes, self.numbers = given, dict[str, tuple[Length, Length]](), numbers
         self.hypotheses_used = False
-        # The data live as long as the file: a part is known by where it is.
+        # The data live as long as the file: the address of a part identifies it.
         self._lettered: dict[int, bool] = {}
         self.sizes, self._field = dict[str, list[Node]](), Quotients(given.effort, given.sign_of, refuse, {})
         if len(items(clause["shapes"], "clause.shapes")) > _MOST_LETTERS:
@@ -74,7 +74,7 @@ class _Monomials:
     def _length(self, node: Node, where: str) -> tuple[Length, bool]:
         """Return a number of rows or columns, a polynomial of integers, and whether a hypothesis makes it ≥ 1.
 
-        Raises Rejected where it is another, or not shown to be ≥ 1 in scope.
+        Raises Rejected for any other node, and if the number is not shown to be ≥ 1 in scope.
         """
         given = self.given
         if not is_integral(given.effort, node, given.integers):
@@ -94,14 +94,14 @@ class _Monomials:
         return line(name, "a matrix") if type(name := data[1]) is str and name else None
 
     def sides(self, clause: dict[str, Data]) -> tuple[Sum, Sum]:
-        """Return both sides. Raises Rejected where matrices that are written do not fit, even if they cancel."""
+        """Return both sides. Raises Rejected if matrices as written do not fit, even if they cancel."""
         (left, shape), (right, other) = (self.read(clause[side], f"clause.{side}") for side in ("left", "right"))
         if shape != other and _ZERO not in (clause["left"], clause["right"]):
             raise Rejected("clause: an equality of matrices of different shapes")
         return left, right
 
     def read(self, data: Data, where: str) -> tuple[Sum, Shape]:
-        """Return the sum of an expression's data, and its shape. Raises Rejected where it is no such sum."""
+        """Return the sum of an expression's data, and its shape. Raises Rejected if it is no such sum."""
         name = self._letter(data)
         if name is not None:
             if name not in self.shapes:
@@ -140,7 +140,7 @@ class _Monomials:
     def _read_sum(self, terms: list[Data], where: str) -> tuple[Sum, Shape]:
         parts = [self.read(part, where) for part in terms]
         shapes = {shape for part, (_, shape) in zip(terms, parts, strict=True) if part != _ZERO}
-        # A scalar among square matrices is that multiple of the identity.
+        # A scalar c among square matrices stands for c times the identity.
         of_matrices = {shape for shape in shapes if shape}
         square = all(shape[0] == shape[1] for shape in of_matrices)
         if len(of_matrices) > 1 or (None in shapes and not square):
@@ -174,7 +174,7 @@ class _Monomials:
             raise Unknown(f"a scalar among matrices: {error}") from None
 
     def _find_letters(self, root: Data) -> None:
-        """Note of some data and of each of its parts whether a letter is in it."""
+        """Note for some data, and for each part of the data, whether it contains a letter."""
         waiting = [(root, False)]
         while waiting:
             part, ready = waiting.pop()
@@ -290,7 +290,7 @@ def _compared(reader: _Monomials, clause: dict[str, Data], why: str) -> Checked:
 
 
 def matrices(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ at a place."""
+    """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ in an entry."""
     scalars = entries(proof["scalars"], f"{where}.scalars", "", given.variables)
     values: dict[Name, Fraction] = {**given.values}
     for name, text in scalars.items():
@@ -347,11 +347,11 @@ def _entry(
 
 
 def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; orthogonal to s … s^L or not, which decides.
+    """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; its orthogonality to s, …, s^L decides.
 
-    The moments make ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L, so that at most one p̃ of degree at most L with
-    p̃(0) = 1 has the least square, the one that is orthogonal; this is ∫ p̃ dμ, which is held against a claimed
-    minimum. Where all is as claimed p̃ has L real roots, each in its interval.
+    The moments show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials p̃ of degree at most L
+    with p̃(0) = 1, at most one has the least ∫ p̃² dμ, namely an orthogonal one. Its ∫ p̃² dμ is ∫ p̃ dμ, which is
+    compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in its interval.
     """
     index = given.new_name(clause["index"], "clause.index", NATURAL)
 
@@ -390,7 +390,7 @@ def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def _one_polynomial(given: Given, moments: Sequence[Fraction], count: int, shift: int, where: str) -> None:
-    """See that the moments are those of a measure that determines the polynomial; Rejected where they are not."""
+    """Check that the moments belong to a measure that determines the polynomial. Raises Rejected if they do not."""
     if not _regular(given, [[moments[j + k] for j in range(1, count + 1)] for k in range(shift, shift + count)]):
         raise Rejected(f"{where}: the clause does not determine the polynomial")
     if not _positive_definite(given, [[moments[i + j + 2] for j in range(count)] for i in range(count)]):
@@ -399,11 +399,11 @@ def _one_polynomial(given: Given, moments: Sequence[Fraction], count: int, shift
 
 
 def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
-    """See that there is a measure on the line with some moments m_0, m_1, …; Rejected where there is none.
+    """Check that there is a measure on the line with some moments m_0, m_1, …. Raises Rejected if there is none.
 
-    By the orthogonal polynomials of s^k: with mean squares that are all positive there is one. Where one of degree k
-    has the mean square 0, and none before, its k roots are all the points that a measure can have, so that it is
-    orthogonal to every power: for each order up to the last moment.
+    The orthogonal polynomials decide this. If all their mean squares are positive, there is a measure. If the
+    polynomial of degree k is the first with mean square 0, its k roots are the only points that a measure can have. It
+    must then be orthogonal to every power of s, up to the last moment.
     """
     before, current, last, k = list[Fraction](), [Fraction(1)], Fraction(1), 0
 
@@ -430,7 +430,7 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
 
 
 def _isolated(given: Given, polynomial: Sequence[Fraction], intervals: list[Data], count: int, where: str) -> None:
-    """See that there are as many real roots as the degree can have, none of them 0, each in its interval."""
+    """Check that each of `count` disjoint intervals contains a real root other than 0."""
 
     def value(x: Fraction) -> Fraction:
         total = Fraction(0)

@@ -1,8 +1,8 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
+# ruff: noqa: D102 -- the methods of a field are documented once, in `Field`
 """Proofs by intervals with exact end points: an observable that never increases on an invariant box.
 
-Balls leak across the bounds of a box; here 0·x is 0, and a bound that is touched is decided. Ends
-are binary numbers of the bits in force, rounded outwards.
+Balls are too wide at the bounds of a box. With exact ends, 0·x is 0, and a comparison with an attained bound is
+decided. Ends are binary numbers at the bits in force, rounded outwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ MOST_CUTS = 100_000
 
 
 class Intervals(Field[Interval]):
-    """The field of intervals; what is not finite, or not smooth on an interval, is refused."""
+    """The field of intervals; a value that is not finite, or not smooth on an interval, is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
         self.effort, self.cost = effort, 12 * cost(bits)
@@ -90,17 +90,17 @@ class Box:
     z) that the step maps into itself and where Σ_ij D_i D_j (∂_ij L)² ≤ 4, Taylor's formula along the
     segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|² (1 − ‖D^½ ∇²L D^½‖/2) ≤ L(z).
 
-    Supported: coordinates z themselves, and u = e^{−z} for a z that occurs, in L and its derivatives
-    and in all steps, inside exp(k z + …) with integers k only, except that its own step is a sum of
-    which z is a term. There e^{−z} is a variable of its own, u = 0 (z = ∞) allowed, and z' = z + m
-    gives u' = u e^{−m}. Bounds and metric depend on the parameters only, and L, the steps and the
-    Hessian must be finite, with no division by 0 and no root of 0, on each part.
+    A coordinate is a state z, or u = e^{−z}. In the second chart, L, its derivatives and all steps may
+    contain z only inside exp(k z + …) with integers k, except that the step of z is a sum with the term
+    z. Then u is a variable, u = 0 (z = ∞) is allowed, and z' = z + m gives u' = u e^{−m}. Bounds and
+    metric depend on the parameters only. On each part, L, the steps and the Hessian must be finite, with
+    no division by 0 and no root of 0.
     """
 
     def __init__(
         self, given: Given, dynamics: Recursion, metric: Sequence[Node], coordinates: Sequence[Coordinate], bits: int
     ) -> None:
-        """Raise Rejected where the conditions that are not about single parts of the box do not hold."""
+        """Raise Rejected if a condition on the box as a whole, and not on its single parts, does not hold."""
         self.given, self.field = given, Intervals(given.effort, bits)
         terms, names = given.terms, dynamics.names
         far = [name for name, (_, _, chart) in zip(names, coordinates, strict=True) if chart == "exponential"]
@@ -146,7 +146,7 @@ class Box:
         self.limit = arb(4)
 
     def refusal(self, part: Sequence[Interval]) -> str:
-        """Say why the conditions do not hold on a part of the box; nothing where they do."""
+        """Return the reason why the conditions do not hold on a part of the box; "" if they hold."""
         values = {**self.fixed, **dict(zip(self.variables, part, strict=True))}
         try:
             for node in self.parts:
@@ -165,7 +165,7 @@ class Box:
 def _scaled_hessian(
     terms: Terms, names: Sequence[Name], slopes: Sequence[Node], metric: Sequence[Node], compact: Mapping[Name, Node]
 ) -> Node:
-    """Return Σ_ij D_i D_j (∂_ij L)², of each pair once, from the slopes of L."""
+    """Return Σ_ij D_i D_j (∂_ij L)² from the slopes of L; each pair (i, j) is computed once."""
     squares: list[Node] = []
     for i, slope in enumerate(slopes):
         for j, name in enumerate(names[: i + 1]):
@@ -203,7 +203,7 @@ def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
                     raise Rejected(f"{shown(name)} occurs in an exponential other than by an integer multiple")
                 rest = terms.substitute(rest, {name: terms.zero})
                 powers.append(terms.power(u, terms.number(-times.number)))
-            # The rest has no state of this chart; others stay as they are.
+            # The rest has no state of this chart; other states stay unchanged.
             done[part] = terms.mul((terms.exp(rest), *powers))
         else:
             done[part] = terms.build(part.head, args) if args != list(part.args) else part
@@ -213,7 +213,7 @@ def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
 
 
 def halves(part: Sequence[Interval], side: int) -> tuple[list[Interval], list[Interval]]:
-    """Cut a part of a box at the midpoint of a side, rounded to the bits in force; Rejected where that is an end."""
+    """Cut a part of a box at the midpoint of a side, rounded to the bits in force. Raises Rejected if it is an end."""
     low, high = part[side]
     middle = ((low + high) / 2).mid()
     if not low <= middle <= high:
@@ -222,9 +222,9 @@ def halves(part: Sequence[Interval], side: int) -> tuple[list[Interval], list[In
 
 
 def read_box(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str, bits: int) -> Box:
-    """Return the box of a descent proof, its side conditions checked, at the bits in force.
+    """Return the box of a descent proof at the bits in force, after a check of its side conditions.
 
-    Raises Rejected where one does not hold.
+    Raises Rejected if a condition does not hold.
     """
     recursion = Recursion(given, clause["dynamics"], where)
     size = len(recursion.state)

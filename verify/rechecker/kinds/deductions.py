@@ -1,4 +1,4 @@
-"""Inequalities for all parameters, deduced from facts: the hypotheses, the bounds of the domain, and what rules add.
+"""Inequalities for all parameters, deduced from facts: hypotheses, bounds of the domain, and facts that rules add.
 
 Values are in the field of `atoms`, in which reading an expression shows that it has a value. So a goal that is shown
 has a value wherever the facts hold.
@@ -29,7 +29,7 @@ _SIGNS: Mapping[str, Relation] = {"Lt": "Gt", "Gt": "Gt", "Le": "Ge", "Ge": "Ge"
 
 
 def _show(scope: Scope, goal: Goal, tree: Data, where: str) -> None:
-    """See that a proof shows a goal. Raises Rejected where it does not."""
+    """Check that a proof shows a goal. Raises Rejected if it does not."""
     scope.given.effort.spend(20)
     name = string(tree.get("rule") if type(tree) is dict else None, f"{where}.rule", list(RULES))
     keys, rule = RULES[name]
@@ -69,7 +69,7 @@ def _by_sum(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None
 
 
 def _by_lemma(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """Another relation, with a proof, is a fact."""
+    """Another relation, with a proof, becomes a fact."""
     lemma = goal_of(scope.given, scope.given.relation(tree["relation"], f"{where}.relation", scope.bound))
     _show(scope, lemma, tree["proof"], f"{where}.proof")
     _show(scope.with_fact(*lemma), goal, tree["then"], f"{where}.then")
@@ -85,7 +85,7 @@ def _by_known(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """A fact says that a symbol is an expression without it, which is put for it in the goal and in the facts."""
+    """By a fact, a symbol x is an expression without x, which replaces x in the goal and in the facts."""
     terms, symbol = scope.given.terms, scope.read(tree["in"], f"{where}.in")
     value, fact = scope.read(tree["by"], f"{where}.by"), scope.fact(tree["fact"], f"{where}.fact")
     if symbol.head != "symbol" or value.free & symbol.free or fact.relation != "Eq":
@@ -102,7 +102,7 @@ def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
 
 
 def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """An expression is > 0, 0 or < 0; without the middle case, ≥ 0 or < 0. The facts are read again in each case."""
+    """The cases are e > 0, e = 0 and e < 0, or e ≥ 0 and e < 0, for an expression e. Each reads the facts again."""
     node = scope.read(tree["of"], f"{where}.of")
     above: Relation = "Ge" if tree["at"] is None else "Gt"
     cases: list[tuple[str, Node, Relation]] = [("above", node, above), ("at", node, "Eq")]
@@ -123,7 +123,7 @@ def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """The goal is positive in a ball on each part of a box: its symbols are between numbers that facts give, or 0.
 
-    An integer may have any value between its ends.
+    An integer is treated like a real number between its ends.
     """
     Box(scope, goal.node, whole(tree["bits"], f"{where}.bits", *BITS)).refuse_negative(
         {}, tree["cuts"], f"{where}.cuts"
@@ -131,7 +131,7 @@ def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None
 
 
 def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The facts, and that the goal fails, if it is no equation and has a value that is seen, show that 0 > 0."""
+    """The facts and the negated goal show 0 > 0; for an equation, or a goal without known value, the facts alone do."""
     supposed = scope
     if goal.relation != "Eq":
         fails: Relation = "Ge" if goal.relation == "Gt" else "Gt"
@@ -145,7 +145,7 @@ def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: st
 
 
 def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """An equation's side that is to be 0 is ≥ 0, and its negative is."""
+    """An equation e = 0 follows from e ≥ 0 and −e ≥ 0."""
     if goal.relation != "Eq":
         raise Rejected(f"{where}: shows an equation alone")
     _show(scope, Goal(goal.node, "Ge"), tree["above"], f"{where}.above")
@@ -153,7 +153,7 @@ def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> Non
 
 
 def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """An integer is ≥ 0 where it is > −1."""
+    """An integer is ≥ 0 if it is > −1."""
     if goal.relation != "Ge" or not is_integer(scope.field, scope.value(goal.node)):
         raise Rejected(f"{where}: shows that an integer is >= 0 alone")
     terms = scope.given.terms
@@ -163,8 +163,8 @@ def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """The goal holds at one end of a segment, and, its slope away from there being ≥ 0 inside, at the other.
 
-    The segment is from an expression without the symbol `in` to that symbol. A strict goal is strict at the start,
-    or by the slope if the ends differ. Of an equation the slope is 0.
+    The segment goes from an expression without the symbol `in` to that symbol. A strict goal holds strictly at the
+    start, or the slope is > 0 and the ends differ. For an equation, the slope is 0.
     """
     terms, end, start = scope.given.terms, _symbol(scope, tree, where), scope.read(tree["from"], f"{where}.from")
     if start.free & end.free:
@@ -183,7 +183,7 @@ def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_concavity(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at both ends of a segment in which the symbol `in` is, and is concave in it inside."""
+    """The goal holds at both ends of a segment that contains the symbol `in`, and is concave in it inside."""
     terms, symbol = scope.given.terms, _symbol(scope, tree, where)
     low, high = (scope.read(tree[key], f"{where}.{key}") for key in ("from", "to"))
     if (low.free | high.free) & symbol.free:
@@ -198,7 +198,7 @@ def _by_concavity(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
 
 
 def _symbol(scope: Scope, tree: dict[str, Data], where: str) -> Node:
-    """Return the symbol that is to run on a segment."""
+    """Return the symbol that varies on a segment."""
     name = string(tree["in"], f"{where}.in")
     if not any(name in names for names in (scope.given.values, scope.given.variables, scope.bound)):
         raise Rejected(f"{where}.in: {shown(name)} is no symbol here")
@@ -208,10 +208,10 @@ def _symbol(scope: Scope, tree: dict[str, Data], where: str) -> Node:
 def _inside(
     scope: Scope, goal: Goal, tree: dict[str, Data], where: str, start: Node, end: Node, *, rises: bool = True
 ) -> tuple[Node, Scope]:
-    """Return a goal's slope at a new point of a segment, and the scope in which that is strictly between the ends.
+    """Return a goal's slope at a new point of a segment, and the scope in which this point is inside.
 
-    The goal times 0 is shown to be 0 from end to end: so it has a value there, and is continuous, as all is that is
-    computed here. It is differentiable where its slope has a value.
+    0 times the goal is shown to be 0 from end to end. So the goal has a value there, and is continuous, like everything
+    that is computed here. The goal is differentiable where its slope has a value.
     """
     terms, new = scope.given.terms, scope.given.new_name(["Symbol", tree["as"], "real"], f"{where}.as")
     if new in scope.bound:
@@ -225,9 +225,9 @@ def _inside(
 
 
 def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at an integer's start, and at n + 1 if at n; of n no more is known in the step, but its ends.
+    """The goal holds at the first value of an integer n, and at n + 1 if at n; the step uses only the ends of n.
 
-    It starts at the least value, or at `from`, an integer that is not below it, nor n below that; n is at most `to`.
+    The first value is the least one of the domain, or `from`, an integer that is not smaller; `from` ≤ n ≤ `to`.
     """
     terms, name = scope.given.terms, string(tree["in"], f"{where}.in", sorted(map(str, scope.given.integers)))
     first = least(scope.given.parameters.get(name))
@@ -255,7 +255,7 @@ def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
 
 
 def _end(scope: Scope, n: Node, data: Data, where: str, side: int) -> Node:
-    """Return an end of the values of an integer n, which is shown not to be beyond it."""
+    """Return an end of the values of an integer n; n is shown not to be beyond this end."""
     end = scope.read(data, where)
     if end.free & n.free:
         raise Rejected(f"{where}: depends on {shown(n.name)}")
@@ -265,7 +265,7 @@ def _end(scope: Scope, n: Node, data: Data, where: str, side: int) -> Node:
 
 
 def _by_invariants(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """Relations hold of a recursion's states at its start, and after n + 1 steps if after n, so always: facts."""
+    """Relations of a recursion's states become facts if they hold at the start, and after n + 1 steps if after n."""
     recursion = Recursion.read(scope, tree, where)
     bound, listed = (*scope.bound, *recursion.names), enumerate(items(tree["relations"], f"{where}.relations"))
     relations = [goal_of(scope.given, scope.given.relation(r, f"{where}.relations[{i}]", bound)) for i, r in listed]
@@ -278,7 +278,7 @@ def _by_invariants(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) 
 
 
 def _by_telescoping(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """An equation of sums, whose terms are a difference, is a fact."""
+    """An equation of sums whose terms are differences G(k + 1) − G(k) becomes a fact."""
     inner, step, fact = telescope(scope, tree, where)
     _show(inner, step, tree["step"], f"{where}.step")
     _show(scope.with_fact(fact, "Eq"), goal, tree["then"], f"{where}.then")
@@ -309,9 +309,9 @@ _OF_INEQUALITIES = ("number", "box", "concave", "whole")
 def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality` or `implication`, verified for all parameters in scope: a tree of rules deduces it from facts.
 
-    The first facts are the relations listed: places in the domain followed by the parametric hypotheses and by the
-    conditions of an implication, or a parameter's name for the bound that its domain gives; the others are added by the
-    rules, and numbered on.
+    The entries of `relations` give the first facts. An entry is a place in the list of the domain, the parametric
+    hypotheses and the conditions of an implication, or a parameter's name, for the bound in its domain. Rules add
+    further facts, with the next numbers.
     """
     conditions, conclusion = supposed(given, clause)
     first, used = first_facts(given, proof["relations"], f"{where}.relations", conditions)
@@ -321,7 +321,7 @@ def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], whe
 
 
 def supposed(given: Given, clause: dict[str, Data]) -> tuple[list[Node], Node]:
-    """Return the conditions of an implication, none of an inequality, and the relation that it claims."""
+    """Return the conditions of an implication (none for an inequality), and the claimed relation."""
     if clause["kind"] == "inequality":
         return [], given.relation(clause["relation"], "clause.relation")
     listed = enumerate(items(clause["conditions"], "clause.conditions"))
@@ -356,9 +356,9 @@ def shows(
     *,
     bound: tuple[str, ...] = (),
 ) -> None:
-    """See that a proof shows a goal from some facts, each of which is to have a value where those before it hold.
+    """Check that a proof shows a goal from some facts; each fact must have a value where the facts before it hold.
 
-    `bound` are names of any real numbers. Raises Rejected.
+    `bound` are names of arbitrary real numbers. Raises Rejected if the goal is not shown.
     """
     facts = list(first)
 
@@ -377,7 +377,7 @@ def goal_of(given: Given, relation: Node) -> Goal:
 
 
 def _bound(given: Given, name: str, where: str) -> Goal:
-    """Return the sign of a parameter less its bound."""
+    """Return the sign of a parameter minus its bound."""
     parameter = given.parameters.get(name)
     bound = None if parameter is None else parameter.minimum if parameter.minimum is not None else parameter.above
     if parameter is None or bound is None or name not in given.values:

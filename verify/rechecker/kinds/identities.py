@@ -1,4 +1,4 @@
-"""The kind of proof that two expressions are one rational function, of symbols and of exponentials."""
+"""The kind of proof that two expressions are the same rational function of symbols and exponentials."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,11 +13,11 @@ from .positivity import over_bounds, with_slack
 
 
 def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
+    """`identity`, verified: both sides are the same rational function of the symbols and of exponentials.
 
-    Everything that is divided by is a product of atoms that are nowhere zero and of the listed
-    factors, each of which keeps one sign on the domain. A divisor that cancelled is such a
-    product or keeps one sign; an argument of a logarithm or a root that cancelled is positive.
+    Every divisor is a product of atoms that are nowhere zero and of the listed factors, and each
+    factor has one sign on the domain. A divisor that cancelled is such a product or has one sign;
+    an argument of a logarithm or a root that cancelled is positive.
     """
     everywhere = string(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
     nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]
@@ -55,7 +55,7 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """Return nodes without the parts that stay only times 0, and these parts; inside `SCOPES` none are looked for."""
+    """Return nodes without the parts that occur only times 0, and these parts; `SCOPES` are not searched."""
     nodes, lost, terms = list(nodes), list[Node](), given.terms
     while True:
         done: dict[Node, Node] = {}
@@ -73,7 +73,7 @@ def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Nod
 
 
 def _unsigned_divisors(given: Given, lost: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
-    """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
+    """Return the cancelled divisors without a proved sign. Raises Rejected for such a logarithm or root."""
     left: list[Node] = []
     for node in order(given.effort, lost):
         if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
@@ -101,10 +101,10 @@ def _shows_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
 
 
 def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool = False) -> None:
-    """See that a factor has no zero on the domain, or is positive: in slacks, its coefficients have one sign.
+    """Check that a factor has no zero on the domain, or is positive: in slacks, its coefficients have one sign.
 
-    First the larger side of a relation of the domain, a symbol, is written as the smaller plus a
-    slack; then every parameter as its minimum (or the bound that it is above) plus another.
+    First the larger side of a relation of the domain, a symbol, is written as the smaller side plus a
+    slack. Then every parameter is written as its lower bound plus another slack.
     """
     signs: dict[Name, Sign] = {}
     if shift is not None:

@@ -110,7 +110,7 @@ def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: as `squares`, in each case of a case distinction.
+    """`inequality`, verified for all parameters in scope: as `squares`, in each case of a tree of cases.
 
     A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
     cases has one of three forms. `slack at times below above` compares the slack x with t, which is the number `at`
@@ -124,9 +124,9 @@ def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: as the others, with each logarithm bounded first.
+    """`inequality`, verified for all parameters in scope: as in the other kinds, after each logarithm is bounded.
 
-    In the margin log u is multiplied by a number alone. If this is positive, log u is bounded by log u ≥ 0, with a
+    In the margin, the factor of log u is a number. If this is positive, log u is bounded by log u ≥ 0, with a
     proof that u ≥ 1; if it is negative, by log u ≤ u − 1, with a proof that u > 0. The margin in which bounds have
     replaced the logarithms has a proof of its own.
     """
@@ -242,7 +242,7 @@ class _Slacks:
         return False
 
     def _name(self, data: Data, where: str, *needs: Sign) -> Name:
-        """Return a slack that has one of some signs."""
+        """Return the name of a slack that has one of the signs `needs`."""
         name = self.names.get(data) if type(data) is str or type(data) is int else None
         if name is None or self.signs.get(name) not in needs:
             raise Rejected(f"{where}: {shown(data)} is no slack that is {' or '.join(needs)} here")
@@ -321,7 +321,7 @@ class _Slacks:
             square = field.times(factor, field.times(root, root))
             left = field.plus(left, field.times(field.number(Fraction(-1)), square))
         taken_off = [value.numerator for value in values[2 : len(nodes) : 2]]
-        # The numerator alone: the divisor is positive, and might cancel with a multiplier.
+        # Only the numerator is used: the divisor is positive, and might cancel with a multiplier.
         left = Quotient(left.numerator, 1, ())
         for factor in values[len(nodes) :]:
             left = field.times(left, factor)

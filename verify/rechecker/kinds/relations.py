@@ -32,14 +32,14 @@ def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str) -> tuple[Fraction, Fraction]:
-    """Return the second value less the first, as an interval: one point if both are exact, else the ends of a ball.
+    """Return the second minus the first value, as an interval: one point if both are exact, else the ends of a ball.
 
     Raises Rejected, with `why`, if `stated` is not in it.
     """
     try:
         small, large = evaluate(given.terms, nodes, Exact(given.effort))
     except NotExact:
-        # An expression may be rational where its parts are not: e^x e^{-x}.
+        # An expression may be rational although its parts are not: e^x e^{-x}.
         with ctx.workprec(_BALL_BITS):
             lower, upper = evaluate(given.terms, nodes, Balls(given.effort, _BALL_BITS))
             ends = low(upper - lower), high(upper - lower)
@@ -74,7 +74,7 @@ def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality` of numbers alone, verified: the margin, as `in_ball` has it, is the same for all parameters."""
+    """`inequality` of numbers alone, verified: the margin, found as in `in_ball`, is the same for all parameters."""
     if given.relation(clause["relation"], "clause.relation").free:
         raise Rejected(f"{where}.kind: the relation has parameters or variables")
     return in_ball(given, clause, proof, where)

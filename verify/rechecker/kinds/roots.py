@@ -1,9 +1,9 @@
 """Proofs about roots: Krawczyk's test, in balls.
 
-With c a point of a box X and Y any matrix (about the inverse of the Jacobian at c), the roots in X
-lie in K(X) = c − Y f(c) + (I − Y J(X)) (X − c). There is one at most where ‖I − Y J(X)‖ < 1, one
-where also K(X) lies in X, and none where K(X) is apart from X. Symbols that are assumed to be
-positive, not negative or not zero are so on the whole box.
+Let c be a point of a box X, and Y any matrix, in practice near the inverse of the Jacobian at c. All roots in X
+lie in K(X) = c − Y f(c) + (I − Y J(X)) (X − c). X contains at most one root if ‖I − Y J(X)‖ < 1, exactly one if
+moreover K(X) lies in X, and none if K(X) and X are disjoint. Symbols that are assumed positive, nonnegative or
+nonzero must be so on the whole box.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _ASSUMED = {"real", "positive", "nonnegative", "nonzero"}
 
 
 class _Equations:
-    """The equations of a clause and its box: their values and slopes, the box exactly where it is rational."""
+    """The equations of a clause, with their values and slopes, and its box, which is exact if it is rational."""
 
     def __init__(self, given: Given, clause: Mapping[str, Data], bits: int, where: str) -> None:
         terms = given.terms
@@ -53,21 +53,21 @@ class _Equations:
         self.identity = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)])
 
     def values_on(self, box: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
-        """Return the equations' values, a column, and their Jacobian on a box; Rejected where one is unbounded."""
+        """Return the equations' values, a column, and their Jacobian on a box. Raises Rejected if one is unbounded."""
         values, size = self.program(*box), len(box)
         if not all(x.is_finite() for x in values):
             raise Rejected(f"{self.where}: the equations are unbounded on the box")
         return column(values[:size]), arb_mat(size, size, values[size:])
 
     def contains(self, centre: Sequence[Fraction], radius: Fraction) -> bool:
-        """Whether the clause's box contains another: exactly, where it is rational."""
+        """Whether the clause's box contains another box; the comparison is exact if the box is rational."""
         if self.exact is not None:
             return all(abs(x - m) + radius <= self.exact[-1] for x, m in zip(centre, self.exact[:-1], strict=True))
         reach = ball(radius)
         return all(abs(ball(x) - m) + reach <= self.radius for x, m in zip(centre, self.centre, strict=True))
 
     def fits(self) -> bool:
-        """Whether all points of the clause's box are what the unknowns are assumed to be."""
+        """Whether all points of the clause's box satisfy the assumptions of the unknowns."""
         if self.exact is not None:
             return _fits(self.exact, self.assumed)
         return _fits([*self.centre, self.radius], self.assumed)
@@ -83,7 +83,7 @@ def _fits(box: Sequence[Number], assumptions: Sequence[tuple[str, ...]]) -> bool
 
 
 def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`root`, verified: a common root in the stated box by Krawczyk's test, no other in the clause's box."""
+    """`root`, verified: by Krawczyk's test, a common root is in the stated box, and no other in the clause's box."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
         equations = _Equations(given, clause, bits, where)
@@ -108,7 +108,7 @@ def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
 
 
 def no_root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`root`, refuted: the image of the clause's box is apart from it."""
+    """`root`, refuted: the image K(X) of the clause's box X is disjoint from X."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
         equations = _Equations(given, clause, bits, where)

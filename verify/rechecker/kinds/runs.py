@@ -1,7 +1,7 @@
 """Proofs about recursions, in balls: passages, excesses, invariant sets around cycles.
 
-A recursion is compiled into a list of binary operations; derivatives are those of the graph, each
-part differentiated once (forward differentiation, written out), and compiled like it.
+A recursion is compiled into a list of binary operations. Its derivatives are found by forward differentiation of the
+graph, each part once, and are compiled in the same way.
 """
 
 import operator
@@ -23,11 +23,11 @@ from ..terms import Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
 _MEASURED = 64
-"""Steps after which the exponents of the state are looked at: each operation lengthens them by a few bits."""
+"""Number of steps between two checks of the length of the state's exponents; each operation adds a few bits."""
 
 
 Operation: TypeAlias = Callable[[Any, Any], arb]
-"""An operation on two registers, which are balls, or an integer exponent, or 0 beside the argument of a function."""
+"""An operation on two registers: two balls, a ball and an integer exponent, or a function's argument and 0."""
 Operand: TypeAlias = Node | int
 
 
@@ -43,14 +43,14 @@ def _sqrt(x: arb, _: int) -> arb:
     return x.sqrt()
 
 
-# typeshed says nothing of what these two take.
+# typeshed has no types for the arguments of these two functions.
 _DIVIDE: Operation = operator.truediv  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 _POWER: Operation = operator.pow  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 _WEIGHTS: dict[Operation, int] = {_exp: 30, _log: 30, _sqrt: 5, _DIVIDE: 3, _POWER: 4}
 
 
 class Program:
-    """Some nodes as a straight line of operations on balls, at the bits in force; constants are computed once."""
+    """A straight-line program on balls that computes some nodes at the bits in force; constants are computed once."""
 
     def __init__(self, given: Given, outputs: Sequence[Node], inputs: Sequence[Node], bits: int) -> None:
         self.given, self.terms, self.inputs = given, given.terms, list(inputs)
@@ -126,7 +126,7 @@ class Program:
         return _exp, terms.mul((exponent, terms.log(base))), 0
 
     def __call__(self, *inputs: arb) -> list[arb]:
-        """Return the outputs at balls; they are not finite where something was undefined."""
+        """Return the outputs at balls; they are not finite if an operation was undefined."""
         registers = [*self.constants, *inputs]
         push = registers.append
         for operation, i, j in self.code:
@@ -135,7 +135,7 @@ class Program:
 
 
 def _turned(node: Node, part: Node) -> bool:
-    """Whether a term of a sum is subtracted, or a factor of a product divided by."""
+    """Whether a term of a sum is subtracted, or a product is divided by a factor."""
     if part.head != ("Mul" if node.head == "Add" else "Pow"):
         return False
     number = part.args[0 if node.head == "Add" else 1]
@@ -168,7 +168,7 @@ class Recursion:
             {name for name in self.names if assumed in terms.assumptions[name]} for assumed in ("integer", "positive")
         )
         allowed = INTEGRAL if all(is_integral(given.effort, node, given.integers | whole) for node in parts) else REAL
-        # At the instance parameters are numbers; for all of them none counts as positive.
+        # At the instance, parameters are numbers; with `for_all`, no parameter counts as positive.
         allowed |= POSITIVE if all(is_positive(given.effort, node, above) for node in parts) else REAL
         for node in states:
             terms.refuse_beyond(node, allowed, f"{where}.state")
@@ -194,7 +194,7 @@ class Run:
         self.checkpoints.reverse()
 
     def _restart(self) -> None:
-        """Go on from the stated balls, once the state is seen to lie inside them."""
+        """Continue from the stated balls, after checking that the state lies inside them."""
         _, stated, place = self.checkpoints.pop()
         for i, (mid, radius) in enumerate(stated):
             if not abs(self.state[i] - ball(mid)) <= ball(radius):
@@ -202,7 +202,7 @@ class Run:
             self.state[i] = arb(ball(mid), ball(radius))
 
     def follow(self, until: int, above: arb | None = None) -> None:
-        """Go on to a step; `above`: the observable is above this at every step before it, which is Rejected else."""
+        """Continue up to a step. Raises Rejected unless the observable is above `above` at every earlier step."""
         self.given.effort.spend(max(0, until - self.step) * self.program.cost)
         program, state = self.program, self.state
         while self.step < until:
@@ -222,7 +222,7 @@ class Run:
             self.state, self.step = state, pause
 
     def observed(self) -> arb:
-        """Return the observable at the step that was reached. Raises Rejected where it is unbounded."""
+        """Return the observable at the step that was reached. Raises Rejected if it is unbounded."""
         if self.checkpoints and self.checkpoints[-1][0] == self.step:
             self._restart()
         observed = self.program(*self.state)[0]
@@ -241,14 +241,14 @@ def level_of(given: Given, clause: dict[str, Data], name: str, bits: int) -> arb
 
 
 def allowed_steps(given: Given, clause: dict[str, Data], where: str) -> int | None:
-    """Return the whole part of a clause's last step, None where it has none. Raises Rejected where it is undecided."""
+    """Return the floor of a clause's last step; None without one. Raises Rejected if it is undecided."""
     if clause["within"] is None:
         return None
     return _whole_part(given, given.expression(clause["within"], "clause.within"), where, "last")
 
 
 def first_allowed(given: Given, clause: dict[str, Data], where: str) -> int:
-    """Return the first step not before a clause's `not_before`, 0 where it has none. Raises Rejected if undecided."""
+    """Return the first step not before a clause's `not_before`; 0 without one. Raises Rejected if it is undecided."""
     if "not_before" not in clause:
         return 0
     node = given.expression(clause["not_before"], "clause.not_before")
@@ -271,7 +271,7 @@ def _whole_part(given: Given, node: Node, where: str, which: str) -> int:
 
 
 def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches`, verified: above the level at every step before `steps`, at or below it there."""
+    """`reaches`, verified: the observable is above the level at every step before `steps`, and not at `steps`."""
     bits, steps = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["steps"], f"{where}.steps", 0, MOST_STEPS)
     last = allowed_steps(given, clause, where)
     if last is not None and steps > last:
@@ -288,7 +288,7 @@ def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches` not before some step, refuted: at or below the level at an earlier one."""
+    """`reaches` not before some step, refuted: the observable is at or below the level at an earlier step."""
     bits, at = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["at"], f"{where}.at", 0, MOST_STEPS)
     if at >= first_allowed(given, clause, where):
         raise Rejected(f"{where}.at: {at} is not earlier than the clause allows")
@@ -301,7 +301,7 @@ def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches` within some steps, refuted: above the level at all of them, or there are none."""
+    """`reaches` within some steps, refuted: the observable is above the level at all these steps, or there are none."""
     bits, last = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["last"], f"{where}.last", -1, MOST_STEPS)
     allowed = allowed_steps(given, clause, where)
     if allowed is None or max(allowed, -1) != last:
@@ -316,7 +316,7 @@ def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`stays`, refuted: first at or below `reached` at one step, and above `level` at that or a later one."""
+    """`stays`, refuted: the observable first reaches `reached` at a step, and is above `level` then or later."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     first = whole(proof["reached_at"], f"{where}.reached_at", 0, MOST_STEPS)
     later = whole(proof["above_at"], f"{where}.above_at", first, MOST_STEPS)
@@ -335,9 +335,9 @@ def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where:
 def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches`, refuted, or `stays`, with nothing to keep: the run enters a set that it never leaves, above the level.
 
-    The set is {c + B u : |u| ≤ r}. With c_j the images of c and M_j the product of the Jacobians over
-    the images of the set with B, the j-th image lies in c_j + M_j u (mean value), and the set is kept
-    where |B⁻¹(c_K − c)| + ‖B⁻¹ M_K‖ r ≤ r, K the period.
+    The set is {c + B u : |u| ≤ r}. Let c_j be the images of c, and M_j the product of B and of the
+    Jacobians over the images of the set. By the mean value theorem, the j-th image of the set lies in
+    {c_j + M_j u}. With the period K, the set is kept if |B⁻¹(c_K − c)| + ‖B⁻¹ M_K‖ r ≤ r.
     """
     name = "level" if clause["kind"] == "reaches" else "reached"
     if clause.get("within") is not None:

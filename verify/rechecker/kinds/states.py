@@ -1,4 +1,4 @@
-"""Proofs about all states of a recursion: relations that each step keeps, and what they say, shown by deductions."""
+"""Proofs about all states of a recursion: deductions show relations that each step keeps, and their consequences."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,15 @@ from .runs import Recursion
 
 
 class _States:
-    """A recursion, and the invariants of a proof: facts about any state that it may be in.
+    """A recursion, and the invariants of a proof: facts about every state that the recursion may be in.
 
-    They hold at the start, and after a step where they, and `more`, hold before it: each is shown by a deduction from
-    `first`, facts that mention no state. The start, and the state after a step, are shown to have values: 0 times each
-    is 0.
+    A deduction shows each invariant at the start, from `first`, facts that mention no state. Another one shows it after
+    a step, from `first` and from the invariants and `more` before the step. The start, and the state after a step, are
+    shown to have values: 0 times each is 0.
     """
 
     def __init__(self, given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str, name: str) -> None:
-        """Read the recursion, the level of that name, and the invariants; for all parameters if those are facts."""
+        """Read the recursion, the level `name`, and the invariants; for all parameters if the proof has `relations`."""
         for_all = "relations" in proof
         self.given, self.where = given, where
         self.run = Recursion(given, clause["dynamics"], where, for_all=for_all)
@@ -36,11 +36,11 @@ class _States:
             self.invariants.append(goal if for_all else goal._replace(node=given.at_instance(goal.node)))
 
     def after(self, node: Node, state: Sequence[Node]) -> Node:
-        """Return what is said of a state as it is of another one."""
+        """Return an expression in the state's symbols at another state."""
         return self.given.terms.substitute(node, dict(zip(self.bound, state, strict=True)))
 
     def keeps(self, first: list[Goal], more: list[Goal], proof: dict[str, Data]) -> list[Goal]:
-        """Return the facts about a state. Raises Rejected where an invariant is not shown, or a state has no value."""
+        """Return the facts about a state. Raises Rejected if an invariant is not shown, or a state has no value."""
         inside, terms = [*first, *self.invariants, *more], self.given.terms
         values = items(proof["values"], f"{self.where}.values", 2)
         for key, facts, state, value in (
@@ -60,8 +60,8 @@ class _States:
 def falls(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches` at some step, verified for all parameters in scope: above the level each step lowers the observable.
 
-    It does so by an amount of the parameters alone, which is > 0, so that for no run it is above the level for ever.
-    The invariants hold at the start, and after a step from above the level where they hold before it.
+    The amount depends on the parameters alone and is > 0, so that no run stays above the level for ever. The
+    invariants hold at the start, and after a step from above the level if they hold before it.
     """
     if clause["within"] is not None or "not_before" in clause:
         raise Rejected(f"{where}: says nothing of the number of steps")
@@ -77,9 +77,9 @@ def falls(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def kept(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches`, refuted, or `stays`, with nothing to keep: where the invariants hold it is above the level.
+    """`reaches`, refuted, or `stays`, with nothing to keep: by the invariants, the observable is above the level.
 
-    They hold at the start, and after a step where they hold before it.
+    The invariants hold at the start, and after a step if they hold before it.
     """
     states = _States(given, clause, proof, where, "level" if clause["kind"] == "reaches" else "reached")
     inside = states.keeps([], [], proof)

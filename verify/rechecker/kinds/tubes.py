@@ -1,22 +1,23 @@
-"""Long runs: a tube that a recursion stays in until a level is met, cell by cell, and the steps that this takes.
+"""Long runs: a tube in which a recursion stays until it reaches a level, cell by cell, and bounds on the steps.
 
-One variable is slow, C, and moves by D = C' − C in one direction; the others, α, have moves f = α' − α. Nodes
-c_0, c_1, … lie in that direction, and at each of them every other variable has a lower and an upper edge; in
-between, edges are linear. The tube is all (C, α) with C in [c_0, c_n] and each α between its edges.
+One variable, C, is slow, and moves by D = C' − C in one direction; the other variables α move by f = α' − α. Nodes
+c_0, c_1, … lie in that direction. At each node every other variable has a lower and an upper edge; between nodes,
+edges are linear. The tube is all (C, α) with C in [c_0, c_n] and each α between its edges.
 
-A run that is in the tube at a step, with C before c_(n−1), is in it at the next one. Let C be in a cell. D is
-positive (in the direction) and at most the next cell's length, so that C' is in this cell or in the next, and a
-lower edge is at C' what it is at C plus s D, for some s between its slopes in the two cells. With
-y = α + f − s D − l(C) this is what must not be negative. It is linear in s, so that the two slopes are enough;
-in α it rises where 1 + ∂f/∂α − s ∂D/∂α ≥ 0, so that the edge α = l(C) is enough, where y = f − s D; the other
-variables range over the tube. Upper edges are the same with the signs turned.
+A run that is in the tube at a step, with C before c_(n−1), is in the tube at the next step. Let C be in a cell. D is
+positive (in the direction) and at most the next cell's length, so that C' is in this cell or in the next. The lower
+edge l satisfies l(C') = l(C) + s D for some s between its slopes in the two cells. So y = α + f − s D − l(C) must not
+be negative. It is linear in s, so that the two slopes are enough. It rises in α if 1 + ∂f/∂α − s ∂D/∂α ≥ 0, so that
+the edge α = l(C) is enough, where y = f − s D. The other variables range over the tube. For upper edges, the signs
+are reversed.
 
-Let D be in [lo_i, hi_i] in cell i, of length b_i, and o_i how far behind its beginning the run enters it: at most
-hi_(i−1). The N_i steps made there move C by b_i + o_(i+1) − o_i, which is between N_i lo_i and N_i hi_i. So
-Σ N_i is at most Σ b_i/lo_i + Σ o_i (1/lo_(i−1) − 1/lo_i) and, for the cell that is left last, o/lo; and at least
-Σ b_i/hi_i − Σ o_i (1/hi_i − 1/hi_(i−1)), less o_0/hi_0 for the first. The steps in the first cells, where the
-observable is above the level, come before its first passage; the last cell, where it is not above, is met after
-those in all cells before it. Outputs are enclosed by mean-value forms on the hull of a cell's part of the tube.
+In cell i, of length b_i, let D be in [lo_i, hi_i], and let o_i ≤ hi_(i−1) be the distance behind the cell's beginning
+at which the run enters it. The N_i steps in the cell move C by b_i + o_(i+1) − o_i, which is between N_i lo_i and N_i
+hi_i. So Σ N_i is at most Σ b_i/lo_i + Σ o_i (1/lo_(i−1) − 1/lo_i) plus o/lo for the cell that is left last. It is at
+least Σ b_i/hi_i − Σ o_i (1/hi_i − 1/hi_(i−1)) minus o_0/hi_0 for the first cell. The steps in the first cells, where
+the observable is above the level, come before its first passage. The last cell, where the observable is not above the
+level, is reached after the steps in all cells before it. Outputs are enclosed by mean-value forms on the hull of a
+cell's part of the tube.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ MOST_NODES = 100_000
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge in a cell: its value at the middle, and its slope."""
+    """An edge in a cell: its value at the middle of the cell, and its slope."""
 
     middle: arb
     slope: arb
@@ -46,7 +47,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Part:
-    """The enclosures on a cell: D, the observable; for each other variable f and D on both edges, and slopes."""
+    """The enclosures on a cell: D and the observable, and for each other variable f and D on both edges, and slopes."""
 
     edges: list[tuple[Edge, Edge]]
     move: arb
@@ -55,7 +56,7 @@ class Part:
     across: list[tuple[arb, arb]]
 
     def keeps(self, edges: Sequence[tuple[Edge, Edge]]) -> bool:
-        """Whether a step does not cross the edges that go on with these slopes."""
+        """Whether no step crosses the edges if they continue with the slopes of `edges`."""
         for pair, faces, (own, slow) in zip(edges, self.faces, self.across, strict=True):
             for edge, (f, d), side in zip(pair, faces, (1, -1), strict=True):
                 if not (side * (f - edge.slope * d) >= 0 and 1 + own - edge.slope * slow >= 0):
@@ -64,7 +65,7 @@ class Part:
 
 
 class Tube:
-    """The recursion of a clause, seen from its slow variable, at the bits in force."""
+    """The recursion of a clause with its slow variable, at the bits in force."""
 
     def __init__(self, given: Given, recursion: Recursion, slow: int, form: Node, where: str, bits: int) -> None:
         terms, self.where = given.terms, where
@@ -82,9 +83,9 @@ class Tube:
         self.cost = points * self.values.cost + self.slopes.cost + 40 * (1 + self.others) ** 2 * cost(bits)
 
     def enclosed(self, start: Sequence[arb], end: Sequence[arb], where: str) -> Part:
-        """Enclose what is asked of a cell between two nodes, each the slow variable and pairs of edges.
+        """Return the enclosures on a cell between two nodes; a node has the slow variable and pairs of edges.
 
-        Raises Rejected where something is unbounded there.
+        Raises Rejected if an enclosure is unbounded.
         """
         n = self.others
         length, middle = end[0] - start[0], (start[0] + end[0]) / 2
@@ -97,10 +98,10 @@ class Tube:
             hull.append(start[k].union(start[k + 1]).union(end[k]).union(end[k + 1]))
             centre.append((low.middle + high.middle) / 2)
             tilt.append((low.slope + high.slope) / 2)
-            # Half the way between the edges, at either end; in between it is less than at one of them.
+            # Half the distance between the edges at both nodes; between the nodes it is at most the larger one.
             halves = [((node[k + 1] - node[k]) / 2).upper() for node in (start, end)]
             room.append(arb(0, max(*halves)))
-        # The outputs too: what has slopes there has to have values there.
+        # The outputs are computed as well: they must have values wherever they have slopes.
         grid = self.slopes(*hull)
         if not all(x.is_finite() for x in grid):
             raise Rejected(f"{where}: the recursion is not enclosed from this node to the next")
@@ -126,7 +127,7 @@ class Tube:
 
 
 class Count:
-    """Bounds on the steps until the last of the cells above the level, and the last of all, is left."""
+    """A lower bound on the steps until the cells above the level are left, an upper one until all cells are left."""
 
     def __init__(self, start: int, past: arb) -> None:
         self.least = self.most = arb(start)
@@ -134,7 +135,7 @@ class Count:
         self.slowest: arb | None = None
 
     def leave(self, length: arb, shortest: arb, longest: arb, *, above: bool) -> None:
-        """Add the steps in a cell; of what the run is behind its beginning, only what makes the bounds worse."""
+        """Add the steps in a cell; the distance behind its beginning counts only if it makes the bounds worse."""
         behind = -self.past / longest if self.slowest is None else min(arb(0), (1 - self.past / longest).lower())
         if above:
             self.least = self.least + length / longest + behind
@@ -144,7 +145,7 @@ class Count:
         self.past, self.slowest = longest, shortest
 
     def bounds(self) -> tuple[arb, arb]:
-        """Return both bounds, with what the run may be behind the beginning of the last cell."""
+        """Return both bounds; the upper one includes o/lo for the cell that is left last."""
         return self.least, self.most + (0 if self.slowest is None else self.past / self.slowest)
 
 
@@ -165,9 +166,9 @@ def _read(data: Data, where: str, others: int, effort: Effort) -> tuple[list[lis
 
 
 def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches`: first at or below the level at a step in `steps`; from `start` on the run is in a tube.
+    """`reaches`: the run first reaches the level at a step in `steps`; from `start` on it is in a tube.
 
-    Refuted where the clause allows none of these steps, verified where it allows all of them.
+    The clause is refuted if it allows none of these steps, and verified if it allows all of them.
     """
     bits, start = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["start"], f"{where}.start", 0, MOST_STEPS)
     first, last = rationals(proof["steps"], f"{where}.steps", 2)
@@ -227,7 +228,7 @@ def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fracti
 
 
 def _passed(part: Part, direction: int, place: str) -> tuple[arb, arb]:
-    """See that a run in a cell is kept there and moves on. Return bounds on how far a step takes it."""
+    """Check that a run in a cell stays between the edges and moves on. Return bounds on its move in a step."""
     shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
     if not shortest > 0:
         raise Rejected(f"{place}: the slow variable is not shown to move on")
@@ -237,7 +238,7 @@ def _passed(part: Part, direction: int, place: str) -> tuple[arb, arb]:
 
 
 def _enter(part: Part, state: Sequence[arb], ends: Sequence[Sequence[arb]], direction: int, where: str) -> None:
-    """See that the run is in the first cell, between the edges."""
+    """Check that the run is in the first cell, between the edges."""
     past = state[0] - ends[0][0]
     if not (direction * past >= 0 and direction * (ends[1][0] - state[0]) > 0):
         raise Rejected(f"{where}.start: the run is not between the first two nodes")
