@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -103,42 +102,41 @@ def _tends(clause: Clause, slope: Slope) -> None:
     body = f"around ^ {order} * ({body})" if order else body
     value = "0" if order else written.term(computed(limit))
     clause.say(f"exists ({value}); split; [|].", "{", "pose proof (from_above 0) as W.")
-    apart = list[str]()
+    apart = dict[str, str]()
     for need in clause.apart(slope.needs):
         lines = keeps_sign(positive, clause.node(need.of, [slope.symbol]), need.sign)
         if lines is None and need.sign != "nonzero":
             raise NotSaidError("a limit of a root or a logarithm whose sign is not found is not exported")
         if lines is None:
             order, rest, _ = _at_0(clause, slope, need.of)
-            apart += _numerator_apart(clause, slope, rest, written)
+            _factors_apart(clause, slope, rest, apart)
             power = f"around ^ {order}" if order >= 0 else f"/ around ^ {-order}"
             lines = [f"apply (nonzero_as _ ({power} * ({written.term(computed(rest))}))); [equal | nonzero]."]
         said = _SAID[need.sign].format(written.term(clause.resolved(need.of)))
         clause.say(*_also_above(said, ["above_by W.", *lines]))
     if slope.needs:
         clause.say("apply and_then; [above_by W; repeat split; assumption | intros _].")
+    at_0 = "".join(f"assert ({said}) by ({shown}). " for said, shown in apart.items())
     clause.say(f"apply (tends _ (fun around => {body})).")
-    at_0 = "".join(apart)
     clause.say("{ above_by W; equal. }", f"{{ {at_0}derive. }}", f"{{ {at_0}cbv beta; equal. }}", "}")
 
 
-def _numerator_apart(clause: Clause, slope: Slope, product: sp.Expr, written: Terms) -> list[str]:
+def _factors_apart(clause: Clause, slope: Slope, product: sp.Expr, apart: dict[str, str]) -> None:
     """Write the proof that the factors of a product, except divisors, are not 0 at points x > 0 near 0.
 
-    Return the proof that they are not 0 at 0.
+    `apart` maps the proposition that a factor is not 0 at 0 to its proof. New factors are added to it, and known ones
+    are not proved again.
     """
-    at_0 = replace(written.inner(), symbols={**written.symbols, slope.symbol: "0"})
-    apart = list[str]()
+    near, at_0 = ({**clause.texts, slope.symbol: text} for text in ("around", "0"))
     for factor, power in product.as_powers_dict().items():
-        if factor.is_number or int(power) < 0:
-            continue
         data = computed(factor)
-        start = written.term(computed(_at_0(clause, slope, data)[2]))
-        shown = f"apply (nonzero_as _ ({start})); [equal | nonzero]"
-        near_0 = f"apply right_of, near_apart; [derive | cbv beta; {shown}]."
-        clause.say(*_also_above(f"{written.term(data)} <> 0", [near_0]))
-        apart.append(f"assert ({at_0.term(data)} <> 0) by ({shown}). ")
-    return apart
+        said = f"{Terms(at_0, inside='Statement.').term(data)} <> 0"
+        if factor.is_number or int(power) < 0 or said in apart:
+            continue
+        start = _factored(factor.subs(_symbol(factor, slope), 0))
+        apart[said] = f"apply (nonzero_as _ ({Terms(near).term(computed(start))})); [equal | nonzero]"
+        near_0 = f"apply right_of, near_apart; [derive | cbv beta; {apart[said]}]."
+        clause.say(*_also_above(f"{Terms(near, inside='Statement.').term(data)} <> 0", [near_0]))
 
 
 def _also_above(said: str, lines: Sequence[str]) -> list[str]:
@@ -150,15 +148,25 @@ def _also_above(said: str, lines: Sequence[str]) -> list[str]:
 def _at_0(clause: Clause, slope: Slope, data: Data) -> tuple[int, sp.Expr, sp.Expr]:
     """Return a rational expression's power of the limit's symbol, its other factors, and their value at 0."""
     expression = from_data(clause.resolved(data))
-    own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
+    own = _symbol(expression, slope)
+    found = _factored(expression)
+    order = int(found.as_powers_dict().get(own, 0))
+    rest = found / own**order
+    return order, rest, _factored(rest.subs(own, 0))
+
+
+def _factored(expression: sp.Expr) -> sp.Expr:
+    """Return `in_factors` of an expression in a limit. Raises NotSaidError in place of BeyondReachError."""
     try:
-        found = in_factors(expression)
-        order = int(found.as_powers_dict().get(own, 0))
-        rest = found / own**order
-        start = in_factors(rest.subs(own, 0))
+        return in_factors(expression)
     except BeyondReachError as error:
         raise NotSaidError(f"the proof of a limit is not exported: {error}") from error
-    return order, rest, start
+
+
+def _symbol(expression: sp.Expr, slope: Slope) -> sp.Symbol:
+    """Return the limit's symbol as it occurs in an expression."""
+    symbols = expression.atoms(sp.Symbol)
+    return next((symbol for symbol in symbols if symbol.name == slope.symbol), sp.Symbol(slope.symbol))
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:

@@ -16,28 +16,33 @@ Definition normal := norm_subst 0%Z 1%Z Z.add Z.mul Z.sub Z.opp Zeq_bool Z.quotr
 Fixpoint equals (p q : Pol Z) : bool :=
   match p, q with
   | Pc a, Pc b => Z.eqb a b
-  | Pinj i p, Pinj j q => andb (Pos.eqb i j) (equals p q)
-  | PX p i r, PX q j s => andb (equals p q) (andb (Pos.eqb i j) (equals r s))
+  | Pinj i p, Pinj j q => if Pos.eqb i j then equals p q else false
+  | PX p i r, PX q j s => if Pos.eqb i j then if equals p q then equals r s else false else false
   | _, _ => false
   end.
 Lemma equals_by : forall p q, equals p q = true -> p = q.
 Proof.
-  induction p; destruct q; simpl; intro H; try discriminate; repeat apply Bool.andb_true_iff in H as [? H];
-    f_equal; auto using Pos.eqb_eq; now apply Z.eqb_eq || now apply Pos.eqb_eq.
+  induction p; destruct q; simpl; intro H; try discriminate;
+    repeat match type of H with (if ?b then _ else _) = true => destruct b eqn:?; [|discriminate] end;
+    f_equal; auto; now apply Z.eqb_eq || now apply Pos.eqb_eq.
 Qed.
-(* Equal numerators over equal divisors, or else the products of each with the other's divisor. *)
+(* Equal numerators over equal divisors, or else equal products of each with the other's divisor. The products are not
+   computed if the parts are equal: `if` computes one branch, `orb` both. *)
 Definition equal_parts (a b : linear Z) :=
-  andb (equals (normal (denum a)) (normal (denum b))) (equals (normal (num a)) (normal (num b))).
+  if equals (normal (denum a)) (normal (denum b)) then equals (normal (num a)) (normal (num b)) else false.
 Definition same (e f : FExpr Z) :=
   let a := quotient e in let b := quotient f in
-  orb (equal_parts a b) (Peq Zeq_bool (normal (PEmul (num a) (denum b))) (normal (PEmul (num b) (denum a)))).
+  if equal_parts a b then true
+  else Peq Zeq_bool (normal (PEmul (num a) (denum b))) (normal (PEmul (num b) (denum a))).
 Lemma equal_by : forall l e f, same e f = true -> nonzero_all l (divisors e f) -> value l e = value l f.
 Proof.
   intros l e f S D.
   assert (C : nonzero_all l (condition (quotient e) ++ condition (quotient f)))
     by (apply RField_lemma5; intros lock ->; exact D).
-  apply Bool.orb_true_iff in S as [S | S]; [|exact (RField_field_lemma1 0 l nil e f I nil eq_refl _ eq_refl _ eq_refl S C)].
-  apply Bool.andb_true_iff in S as [V N]; apply equals_by in V, N; apply PCond_app in C as [A B].
+  unfold same in S; cbv zeta in S; destruct (equal_parts (quotient e) (quotient f)) eqn:P;
+    [clear S | exact (RField_field_lemma1 0 l nil e f I nil eq_refl _ eq_refl _ eq_refl S C)].
+  unfold equal_parts in P; destruct (equals (normal (denum _)) _) eqn:V; [rename P into N | discriminate].
+  apply equals_by in V, N; apply PCond_app in C as [A B].
   rewrite (RField_field_lemma2 0 nil l I nil eq_refl e _ eq_refl A).
   rewrite (RField_field_lemma2 0 nil l I nil eq_refl f _ eq_refl B).
   unfold normal, quotient in V, N; rewrite V, N; reflexivity.

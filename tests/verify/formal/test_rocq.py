@@ -175,6 +175,17 @@ def test_a_derivative_of_higher_order_and_a_limit_are_those_alone(tmp_path, left
     assert '"./Proof.v"' in compiled(tmp_path / "wrong").refused
 
 
+def test_divisors_that_are_above_0_near_the_point_alone_are_shown_apart_from_0(tmp_path):
+    # The divisors are y − 3 u and (y − u)/(y − 3 u) − u, and the fraction tends to y.
+    y = sp.Symbol("y", positive=True)
+    claim = verify.Identity("claim", sp.Limit((y - 2 * u) / ((y - u) / (y - 3 * u) - u), u, 0, "+"), y)
+    statement = verify.Statement((verify.Parameter("y", "rational", "y", above=0),), (claim,))
+    source = verify.Source("1", "derived here")
+    export(verify.Theorem("user.mine", "mine", source, statement, {"y": 1})).write(tmp_path)
+    found = compiled(tmp_path)
+    assert found.accepted, found.refused
+
+
 def equation(left, right, *, parameter="y"):
     """Return a theorem that claims an equation, with a parameter that the equation need not use."""
     parameters = (verify.Parameter(parameter, "rational", "a number"),)
