@@ -24,7 +24,8 @@ _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Po
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
 """Integers of at least this size under a root are not factored by SymPy; their roots count as unevaluated."""
-_GREEK = {"eps": "epsilon", "lam": "lambda"}
+_EPS = re.compile(r"^eps(?=\d*(?:_|$))")
+"""The name `eps`, alone or before an index."""
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
 """The errors of SymPy on an expression without a value, such as 1/n for a number n that it finds to be 0."""
 
@@ -200,11 +201,10 @@ class _Text(_Faithful, StrPrinter):
 
 
 class _Named(LatexPrinter):
-    """SymPy's printer, with the short names that code has for Greek letters."""
+    r"""SymPy's printer, which writes the name `eps` as \varepsilon; the name `epsilon` is \epsilon."""
 
     def _deal_with_super_sub(self, string: str, style: str = "plain") -> str:
-        short = next((name for name in _GREEK if re.match(rf"{name}(?![A-Za-z])", string)), "")
-        return super()._deal_with_super_sub(_GREEK.get(short, "") + string[len(short) :], style)
+        return super()._deal_with_super_sub(_EPS.sub("varepsilon", string), style)
 
 
 class _Latex(_Faithful, _Named):

@@ -110,9 +110,11 @@ def test_a_check_of_what_is_kept_is_shown_in_every_form(relation, claim, outcome
         assert all((repr(value), str(value), value._repr_html_(), value._repr_markdown_()))
 
 
-def test_short_names_of_greek_letters_are_printed_as_letters():
-    eps, lam, episode = sp.symbols("eps_0 lam episode")
-    assert latex_of(eps * lam) == r"\epsilon_{0} \lambda" and latex_of(episode) == "episode"
-    # A product with a kept part is written in another way.
-    assert latex_of(sp.Mul(eps, sp.log(1, evaluate=False), evaluate=False)).startswith(r"\epsilon_{0} ")
-    assert text_of(eps * lam) == "eps_0*lam"
+def test_eps_is_a_letter_of_its_own():
+    eps, epsilon, lam = sp.symbols("eps epsilon lam")
+    assert latex_of(eps) == r"\varepsilon" and latex_of(epsilon) == r"\epsilon" and latex_of(lam) == "lam"
+    assert latex_of(sp.Symbol("eps_0")) == latex_of(sp.Symbol("eps0")) == r"\varepsilon_{0}"
+    assert [latex_of(sp.Symbol(name)) for name in ("eps1x", "epsx", "mu_eps")] == ["eps1x", "epsx", r"\mu_{eps}"]
+    # A product with a kept part is not written by SymPy's own printer.
+    assert latex_of(sp.Mul(eps, sp.log(1, evaluate=False), evaluate=False)).startswith(r"\varepsilon ")
+    assert text_of(eps * lam) == "eps*lam"

@@ -274,10 +274,15 @@ class CheckResult(Result, Tabled):
         """The parameters for which the claims are established, as text; an instance out of scope is not among them."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
+    @property
+    def says_for_all(self) -> bool:
+        """Whether something is said of all parameters: not if all is open out of scope, where no hypothesis is used."""
+        known = any(claim.for_all_parameters.standing is not ForAll.OPEN for claim in self.claims)
+        return known or self.in_scope is not False
+
     def for_all_text(self, known: "Established", *, briefly: bool = False) -> str:
-        """Return a standing for all parameters, as text; "" if it is open out of scope, where no proof is tried."""
-        untried = self.in_scope is False and known.standing is ForAll.OPEN
-        return "" if untried else f"{self.established_for}: {known.text(briefly=briefly)}"
+        """Return a standing for all parameters, as text; "" if nothing is said of all parameters."""
+        return f"{self.established_for}: {known.text(briefly=briefly)}" if self.says_for_all else ""
 
     @property
     def claims(self) -> tuple[ClauseResult, ...]:

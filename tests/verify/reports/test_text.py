@@ -96,12 +96,20 @@ def test_out_of_scope_reads_alike_in_every_form(make_theorem):
     ):
         result = verify.check(theorem, x=given)
         assert headline(result) == found
-        # Out of scope no proof is tried, so the text does not mention all parameters.
+        # Out of scope a proof may not use the hypotheses, so nothing is said of all parameters.
         known = "" if given == 5 else "; for all parameters: open"
+        assert ("| open |" in result._repr_markdown_()) == (given != 5)
         assert f" {found}{known} 0." in " ".join(check_text(result).split())
         assert repr(result) == f"<CheckResult user.theorem at x={given}: {found}{known.replace(' parameters', '')}>"
         assert page_of(result).headline == f"{found}{known}"
         assert f"\\textbf{{{found}{known}}}\n" in document(page_of(result))
+
+
+def test_out_of_scope_an_open_claim_is_said_to_be_open_beside_a_proved_one(make_theorem):
+    claims = (Inequality("low", sp.Lt(x, 1)), Inequality("square", sp.Ge(x**2 + 1, 2 * x)))
+    theorem = make_theorem(*claims, hypotheses=(Hypothesis("small", sp.Lt(x, 2)),))
+    text = check_text(verify.check(theorem, x=5))
+    assert text.count("for all parameters in scope: open") == 2
 
 
 def test_a_slack_is_one_number_in_every_form(make_theorem):

@@ -209,15 +209,15 @@ def _check(result: Any) -> Page:
         evidence = f" ({c.how_sure})" if c.evidence else ""
         margin = "" if c.margin is None else short_text(c.margin, DIGITS)
         shown = _clause(stated[c.label]) if c.label in stated else c.claim
-        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, c.for_all_parameters.text(), c.detail))
-    columns = "label, {}, margin, {}, detail"
+        known = [c.for_all_parameters.text()] * result.says_for_all
+        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, *known, c.detail))
+    known = f"{result.established_for}, " if result.says_for_all else ""
     values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
     tables = (
         _meanings(result, result.instance),
         _hypotheses(result),
         *(
-            _table(f"{role}s", f"outcome, {columns.format(role, result.established_for)}", found)
-            for role, found in rows.items()
+            _table(f"{role}s", f"outcome, label, {role}, margin, {known}detail", found) for role, found in rows.items()
         ),
         _table("values", "name, value", values),
     )
