@@ -237,13 +237,15 @@ def others_lines(rows):
 
 
 def _before():
-    """Return a sentence about the record of the tree in which the statements were committed; "" without a record."""
+    """Return a sentence about the record of the tree in which the set was committed; "" without a record."""
     if (found := record("before")) is None:
         return ""
-    unread = [*found["outcomes"].values()].count("not expressed")
+    outcomes = [*found["outcomes"].values()]
     return (
-        f" Before is the tree of commit {found['before']}, in which the set was committed; its language lacks heads of"
-        f" {unread} of the {found['of']} true statements: `{found['command']}`."
+        f" “Before” counts proofs by our tree of commit {found['before']}, in which the set was committed, with"
+        f" {found['seconds']} s for a statement: it proves {found['proved']} of the {found['of']} true statements, does"
+        f" not read {outcomes.count('not expressed')} of them as a line, and finds no example of"
+        f" {outcomes.count('no example')} (`{found['command']}`)."
     )
 
 

@@ -147,8 +147,8 @@ def test_statements_of_others_have_a_row_a_family(tmp_path, monkeypatch):
     outcomes = {"sums/a": "proved", "sums/b": "not proved", "others/c": "proved"}
     record = {"command": "ask z3", "z3": "1.2", "outcomes": outcomes}
     (tmp_path / "z3.json").write_text(json.dumps(record), encoding="utf-8")
-    outcomes = {"sums/a": "proved", "sums/b": "not expressed"}
-    record = {"command": "ask it", "before": "abc", "of": 3, "outcomes": outcomes}
+    outcomes = {"sums/a": "proved", "sums/b": "not expressed", "others/c": "no example"}
+    record = {"command": "ask it", "before": "abc", "seconds": 9, "proved": 1, "of": 3, "outcomes": outcomes}
     (tmp_path / "before.json").write_text(json.dumps(record), encoding="utf-8")
     monkeypatch.setattr(tests.benchmarks.peers_outside, "FOLDER", tmp_path)
     row = {"kind": "others", "work": "sums", "on_device": False, "device": "cpu", "true": 4, "proved": 3, "late": 1}
@@ -156,7 +156,8 @@ def test_statements_of_others_have_a_row_a_family(tmp_path, monkeypatch):
     text = page_of(pair_row(), row)
     cells = "sums | 3 of 4 | 1 | 1 | not measured | 2 of 5 | 2 s | 20 | 300 | 200 ms | 1 | 2026-01-01, aaaaaaa"
     assert f"| {cells} |" in text and "z3 1.2: `ask z3`" in text and "cvc5 1" not in text
-    assert "tree of commit abc, " in text and "lacks heads of 1 of the 3 true statements: `ask it`." in text
+    assert "tree of commit abc, in which the set was committed, with 9 s for a statement: it proves 1 of the 3" in text
+    assert "does not read 1 of them as a line, and finds no example of 1 (`ask it`)." in text
     assert "Statements of others" not in page_of(pair_row())
 
 

@@ -59,6 +59,15 @@ def test_z3_was_asked_for_each_true_statement_and_proves_at_most_55_percent():
     assert proved == record["proved"] <= 0.55 * len(TRUE)
 
 
+def test_the_tree_of_the_set_proves_at_most_35_percent():
+    record = json.loads((FOLDER / "before.json").read_text(encoding="utf-8"))
+    outcomes = record["outcomes"]
+    assert set(outcomes) == {each.id for each in TRUE} and record["of"] == len(TRUE)
+    assert set(outcomes.values()) == {"proved", "not proved", "no example", "not expressed"}
+    proved = sum(outcome == "proved" for outcome in outcomes.values())
+    assert 0 < proved == record["proved"] <= 0.35 * len(TRUE)
+
+
 @pytest.mark.parametrize("each", FALSE, ids=lambda each: each.id)
 def test_a_witness_violates_a_false_statement(each):
     assert Statement.read(each.statement).refuted_by(each.witness, each.step)

@@ -118,8 +118,8 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
     for place, each in enumerate(refuted):
         stated = Stated(title, each.statement.digest, each.statement.to_data(), each.instance)
         try:
-            true = _true_clause(title, each) if _is_long(stated, each) else None
-            proof = _negation(stated, each, f"Of_True_{place}." if true else "")
+            true = _true_clause(title, stated, each) if _is_long(stated, each) else None
+            proof = _negation(stated, each, true[0] if true else None, f"Of_True_{place}.")
         except NotSaidError as error:
             left_out[place] = str(error)
             continue
@@ -144,11 +144,16 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
     )
 
 
-def _relations(stated: Stated, label: str) -> list[Data]:
-    """Return the conditions of a clause, then its claim. Raise NotSaidError for a clause that is not exported."""
+def _clause(stated: Stated, label: str) -> Mapping[str, Any]:
+    """Return a clause. Raise NotSaidError if it is not exported."""
     if label in stated.refused:
         raise NotSaidError(stated.refused[label])
-    return relations_of(next(clause for clause in stated.clauses if clause["label"] == label))
+    return next(clause for clause in stated.clauses if clause["label"] == label)
+
+
+def _relations(stated: Stated, label: str) -> list[Data]:
+    """Return the conditions of a clause, then its claim. Raise NotSaidError if the clause is not exported."""
+    return relations_of(_clause(stated, label))
 
 
 def _slopes(stated: Stated, label: str) -> list[Slope]:
@@ -166,24 +171,34 @@ def _is_long(stated: Stated, refuted: Refuted) -> bool:
     )
 
 
-def _true_clause(title: str, refuted: Refuted) -> tuple[Stated, str]:
-    """Return the theorem's own statement, and the proof of its clause. Raise NotSaidError if either is not exported."""
+def _true_clause(title: str, variant: Stated, refuted: Refuted) -> tuple[Stated, str]:
+    """Return the theorem's own statement, and the proof of its clause.
+
+    Raise NotSaidError if one of them is not exported, or if the variant is about other derivatives, limits or
+    hypotheses.
+    """
     if refuted.true is None:
         raise NotSaidError("the true clause of a derivative of higher order or a long limit is not proved")
     statement, proof = refuted.true
     stated = Stated(title, statement.digest, statement.to_data(), refuted.instance)
-    _relations(stated, refuted.label)
-    clause = next(clause for clause in stated.clauses if clause["label"] == refuted.label)
+    clause = _clause(stated, refuted.label)
+    about = [[slope.body for slope in _slopes(each, refuted.label)] for each in (stated, variant)]
+    if about[0] != about[1] or stated.data["hypotheses"] != variant.data["hypotheses"]:
+        raise NotSaidError("the true clause is about another derivative or limit, or has other hypotheses")
     return stated, proof_of(stated, clause, proof, with_doors()[0])
 
 
-def _negation(stated: Stated, refuted: Refuted, true: str) -> str:
-    """Return Rocq's theorem that a clause is false; `true` is the prefix of the proof of the true clause, or ""."""
+def _negation(stated: Stated, refuted: Refuted, true: Stated | None, prefix: str) -> str:
+    """Return Rocq's theorem that a clause is false.
+
+    `true` is the theorem's own statement, if its clause is used, and `prefix` is that of its module in Rocq.
+    """
     name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
     relations, slopes = _relations(stated, refuted.label), _slopes(stated, refuted.label)
-    known = (
-        [f"pose proof {true}{name} as K.", *_at_the_instance(stated, refuted, "K", f"{true}Statement.")] if true else []
-    )
+    known = []
+    if true:
+        at_the_instance = _at_the_instance(true, refuted, "K", f"{prefix}Statement.")
+        known = [f"pose proof {prefix}{true.claims[refuted.label]} as K.", *at_the_instance]
     ends = ["by_the_true H K."] if true else ["at_points H."] if slopes else [_FLAT]
     ends += [] if true else [_tends_to(refuted, slope) for slope in slopes if slope.order is None]
     lines = [

@@ -7,7 +7,7 @@ import sympy as sp
 
 import verify
 from tests.verify.formal.refutations import Refuted, refutations
-from verify import Identity, Parameter, Statement
+from verify import Hypothesis, Identity, Parameter, Statement
 from verify.formal.kernel.compiling import compiled
 from verify.formal.kernel.running import AXIOMS
 
@@ -75,6 +75,36 @@ def test_a_false_second_derivative_is_proved_false_by_the_true_one(tmp_path, rig
     for name, text in made.files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert not made.left_out and compiled(tmp_path).accepted == false
+
+
+@pytest.mark.formal
+@pytest.mark.parametrize(("right", "false"), [(2 * x, True), (x**2, False), (x, False)])
+def test_a_false_long_limit_is_proved_false_by_the_true_one(tmp_path, monkeypatch, right, false):
+    def stated(right):
+        claim = Identity("claim", sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), right)
+        return Statement((Parameter("x", "rational", "x", above=0),), (claim,))
+
+    monkeypatch.setattr("tests.verify.formal.refutations._LONG", 0)
+    true, variant = stated(x), stated(right)
+    proof = true.claims[0].prove(true, hypotheses=False)
+    made = refutations("a test", [Refuted(variant, "claim", {"x": "1"}, {}, Fraction(-1), (true, proof))])
+    for name, text in made.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert not made.left_out and "by_the_true H K." in made.files["Proof.v"]
+    assert compiled(tmp_path).accepted == false
+
+
+@pytest.mark.parametrize("changed", ["derivative", "hypothesis"])
+def test_a_variant_about_another_derivative_is_left_out(changed):
+    def stated(power, *hypotheses):
+        claim = Identity("claim", sp.Derivative(x**power, x, 2), 12 * x**2)
+        return Statement((Parameter("x", "rational", "x", above=0),), (claim,), hypotheses=hypotheses)
+
+    true = stated(4)
+    variant = stated(5) if changed == "derivative" else stated(4, Hypothesis("small", sp.Lt(x, 2)))
+    proof = true.claims[0].prove(true, hypotheses=False)
+    found = refutations("a test", [Refuted(variant, "claim", {"x": "1"}, {}, Fraction(8), (true, proof))])
+    assert found.left_out == {0: "the true clause is about another derivative or limit, or has other hypotheses"}
 
 
 def test_a_false_second_derivative_without_a_true_one_is_left_out():

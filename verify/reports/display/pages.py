@@ -216,9 +216,7 @@ def _check(result: Any) -> Page:
     tables = (
         _meanings(result, result.instance),
         _hypotheses(result),
-        *(
-            _table(f"{role}s", f"outcome, label, {role}, margin, {known}detail", found) for role, found in rows.items()
-        ),
+        *(_table(f"{role}s", f"outcome, label, {role}, margin, {known}detail", found) for role, found in rows.items()),
         _table("values", "name, value", values),
     )
     found = "; ".join(filter(None, (headline(result), result.for_all_text(result.for_all_parameters))))
