@@ -39,7 +39,7 @@ def _show(scope: Scope, goal: Goal, tree: Data, where: str) -> None:
 
 
 def _by_sum(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """A multiple of the goal, > 0, is Σ λ · Π facts · root², for λ ≥ 0, of any sign where a fact is an equation."""
+    """A positive multiple of the goal is Σ λ · Π facts · root², and λ ≥ 0 if no factor is an equation."""
     field, strict, equal = scope.field, False, True
     times = scope.value(scope.read(tree["times"], f"{where}.times"))
     if not field.is_positive(times):
@@ -161,7 +161,7 @@ def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at one end of a segment, and, its slope away from there being ≥ 0 inside, at the other.
+    """The goal holds at the start of a segment, and its slope towards the end is ≥ 0, so it holds at the end.
 
     The segment goes from an expression without the symbol `in` to that symbol. A strict goal holds strictly at the
     start, or the slope is > 0 and the ends differ. For an equation, the slope is 0.
