@@ -210,8 +210,8 @@ def _inside(
 ) -> tuple[Node, Scope]:
     """Return a goal's slope at a new point of a segment, and the scope in which this point is inside.
 
-    0 times the goal is shown to be 0 from end to end. So the goal has a value there, and is continuous, like everything
-    that is computed here. The goal is differentiable where its slope has a value.
+    0 times the goal is shown to be 0 from end to end, so the goal has a value there. It is continuous, because
+    `Terms.slope` refuses functions that are not, such as floors. It is differentiable where its slope has a value.
     """
     terms, new = scope.given.terms, scope.given.new_name(["Symbol", tree["as"], "real"], f"{where}.as")
     if new in scope.bound:
