@@ -4,9 +4,9 @@ Task: X = (x_1..x_T), x_i ~ N(0, I_d) independent; y a uniformly random q-subset
 STS(X, y) = (1/q) sum_{i in y} x_i. Layer, with encodings e_1..e_T in R^{d_e}, z_i = (x_i; e_i) and
 z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query), or the same with [Z, z_query] in place
 of Z, with the query as one more column. Loss: L = 1/2 E||f - STS||^2.
-All matrices are full, and autograd computes all gradients. Shapes, with D = d + d_e: W (D, D), V (d, D),
-encodings (d_e, T), shared by all samples, or (n, d_e, T), tokens (n, d, T), subsets (n, T); one dtype and
-one device throughout. Other shapes raise InputError.
+All matrices are full, and autograd computes all gradients. Shapes, with D = d + d_e: W (D, D); V (d, D);
+encodings (d_e, T) if all samples share them, else (n, d_e, T); tokens (n, d, T); subsets (n, T). There is one
+dtype and one device throughout. Other shapes raise InputError.
 """
 
 import math
@@ -39,7 +39,7 @@ The annotation has `_T`, which is not checked, because training and test may hav
 class Gradient(NamedTuple):
     """Loss (), dL/dW (D, D) and dL/dV (d, D); the values of several batches have a leading axis.
 
-    In a training, W has only the columns d: of dL/dW, (D, d_e), because the others are 0.
+    In a training, the field `W` has only dL/dW[:, d:], (D, d_e), because the other columns are 0.
     """
 
     loss: Float[Tensor, "*batches"]
@@ -162,8 +162,8 @@ def sampled_gradient(
     Raises
     ------
     InputError
-        If there are fewer batches or samples, the generator is on another device than W, q is not from 1 to T, or
-        shapes do not fit.
+        If there are fewer batches or samples, the generator is on another type of device than W, q is not from
+        1 to T, or shapes do not fit.
     """
     at_least("batches", batches, 2)
     at_least("batch_size", batch_size, 2)
@@ -193,8 +193,8 @@ def cubature_gradient(
 ) -> Gradient:
     """Return the population loss and gradient, exact up to rounding, if W[:d, d:] = 0.
 
-    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]). So f is affine in X, the
-    loss and dL/dV are quadratic and dL/dW, through d logits/dW = Z z_query^T, is cubic in X. The mean over
+    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]). So f is affine in X, the loss
+    and dL/dV are quadratic, and dL/dW is cubic, through d logits/dW = Z z_query^T. The mean over
     the 2 T d points ±sqrt(T d) u_k, with u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
     polynomial of degree <= 3: odd and mixed moments vanish, squares of coordinates have mean 2 T d / (2 T d) = 1.
     y runs over all q-subsets, and encodings (n, d_e, T) over n equally likely draws (`enumerated_signs`).

@@ -2,13 +2,14 @@
 
 The formula for the loss in terms of P and R is the same as elsewhere.
 
-u is the sum of q random vectors of signs. Of its D coordinates, m have the absolute value q; the others have 1 (q = 3)
-or 0 (q = 2). At the value 1 one of the three signs differs from the other two: token i's sign, in n_i coordinates. D is
-the dimension of the encodings, and the signs are ±1/√D. The logits are
+The encodings e_i have D coordinates ±1/√D. Let u be the sum of the q selected encodings. Of the D coordinates of √D u,
+m have the absolute value q; the others have 1 (q = 3) or 0 (q = 2). In a coordinate with the value 1, one of the three
+signs differs from the other two; n_i is the number of coordinates in which this is token i's sign. With v_i = e_i · u
+the logits of the tokens are C v_i, and the logit of the query is C|u|²:
 
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
 
-and the other tokens' v are independent given m. For the softmax's denominator N, 1/N = ∫ e^{−tN} dt and
+and the v_i of the other tokens are independent given m. For the softmax's denominator N, 1/N = ∫ e^{−tN} dt and
 1/N² = ∫ t e^{−tN} dt turn a mean over these tokens into a product. The sums are over all counts except those of a
 chance below 10⁻¹⁴. The integrals use the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step h.
 The numbers are in float64, and nothing of `sign_attention` is used.
@@ -53,7 +54,7 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
         decay = np.exp(-np.outer(t, other))
         single = decay @ case.of_others
         squared = decay @ (case.of_others * other**2)
-        # With dt = t dx. For the term of another token, this token is taken out of the product.
+        # In x = log t, dt is t dx. For the term of another token, this token is taken out of the product.
         along = np.exp(-np.outer(fixed, t)) * t * _STEP
         once, twice = along @ single ** (T - q), (along * t) @ single ** (T - q)
         taken = (along * t) @ (single ** (T - q - 1) * squared)
@@ -74,9 +75,9 @@ def loss(alpha: float, mean: Means, d: int, q: int) -> float:
 def interpolated(
     T: int, q: int, d: int, D: int, most: float, nodes: int = 15, query: bool = True
 ) -> Callable[[float, float], tuple[float, float]]:
-    """Return the function from α and C, 0 ≤ C ≤ most, to the slopes of a step in α and C.
+    """Return the function that takes α and C, 0 ≤ C < most, to the loss's slopes in α and C, each up to a factor.
 
-    It interpolates the logarithms of counted means.
+    A step of descent subtracts these values times the learning rate. They interpolate the logarithms of counted means.
     """
     at = most * (1 - np.cos(np.pi * np.arange(nodes) / (nodes - 1))) / 2
     logs = np.log([means(T, q, D, query, C) for C in at]).T

@@ -1,4 +1,4 @@
-"""The figures' schedule on the set: its numbers, computed again from counted means."""
+"""The figures' schedule of step sizes on the set V = (αI, 0), W = diag(0, C I): its numbers by `by_counting`."""
 
 import math
 from fractions import Fraction
@@ -62,7 +62,7 @@ def test_the_figures_schedule_by_counting(counted, name, late):
 
 
 def test_the_full_ledgers_parts_by_counting(counted):
-    """Compute the numbers of the one full run again; check that the parts add up to its loss on two samples."""
+    """Compute two parts of the full run's loss again; check that all parts add up to the loss on two test sets."""
     text = figure_findings.the_gap_is_accounted_for.text
     ((_, (alpha, C)),) = descent(counted, list(on_the_set.annealed(1.0, 1 / 3, 50_000, 100_000)), (100_000,))
     least = loss(122.483, means(200, 3, 170, True, 3.3122), 5, 3)
@@ -95,7 +95,7 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
     around, h = float(expect["measurements.C_of_the_least.value"].midpoint), 0.01
     at = around + h * np.arange(-2, 3)
     found = [means(200, 3, 170, True, C) for C in at]
-    # With h twice or half as large the C of the largest P²/R changes by 2·10⁻⁷.
+    # If h is doubled or halved, the C at which P²/R is largest changes by 2·10⁻⁷.
     gain = Polynomial.fit(at, [m.P**2 / m.R for m in found], 4)
     (C,) = (root.real for root in gain.deriv().roots() if at[0] < root.real < at[-1] and abs(root.imag) < h)
     assert gain(C) > max(gain(at[0]), gain(at[-1]))
@@ -124,7 +124,7 @@ def test_the_slow_direction_at_the_figures_sizes_by_counting():
 
 
 def test_the_slow_direction_over_tokens_by_counting():
-    # The best layer to four digits, as in `test_figure_findings.py`.
+    # The best layer to four decimals, as in `test_figure_findings.py`.
     slow = np.linalg.eigvalsh(curvatures(200, 3, 5, 170, 1.4673, 4.8004, query=False))[0]
     assert f"{slow:.1e}" == "1.3e-04" and round(1 / slow, -3) == 8000
     assert "the slow eigenvalue is 1.3·10⁻⁴, 8000 steps" in figure_findings.the_schedule_ends_early.text
@@ -134,8 +134,8 @@ def test_the_slow_direction_over_tokens_by_counting():
 def test_the_hessian_is_that_of_the_counted_loss(T, d, D, alpha, C):
     layer = on_the_set.layer(T, 3, d, D, True, on_the_set.CLOSE)
     here, counted, closer = layer.hessian(alpha, C), *(curvatures(T, 3, d, D, alpha, C, h) for h in (0.01, 0.005))
-    # The tolerances are for halving h (10⁻⁷), and for the interpolation's error in second derivatives (1.4·10⁻⁴ at T =
-    # 16).
+    # Halving h changes the counted Hessian by 10⁻⁷. The second derivatives of the layer's interpolation have errors of
+    # 1.4·10⁻⁴ at T = 16. The tolerances are two or three times these numbers.
     assert counted == pytest.approx(closer, rel=3e-7) and here == pytest.approx(counted, rel=3e-4)
     # The slow eigenvalue is a difference of such numbers, so its relative errors are larger: 4·10⁻⁶ and 7·10⁻⁴.
     slow, counted_slow, closer_slow = (np.linalg.eigvalsh(found)[0] for found in (here, counted, closer))

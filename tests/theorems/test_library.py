@@ -28,9 +28,9 @@ COSTLY = (
     *("wang2024.separation", "wang2024.theorem2"),
 )
 SURVIVED, FEW = 100, 12
-"""Numbers of instances at which a theorem, and a costly theorem, must not be refuted. The recorded run refuted 177
-false variants within 89 instances, all but three of them within 12. An audit refuted all of them within 119. An error
-that only later instances would refute is not found."""
+"""The number of instances at which a theorem must not be refuted, and the smaller number for a theorem that takes long.
+The recorded run refuted 177 false variants within 89 instances, all but three of them within 12. An audit refuted all
+of them within 119. An error that only later instances would refute is not found."""
 LONG_SEARCHES = (
     *COSTLY,
     *("ahn2023.label_attention", "ahn2023.least_point_curvature", "ahn2023.printed_layers", "ahn2023.theorem2"),
@@ -160,11 +160,13 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
-        # The other steps are the theorem's. Its certificate proves them, so searches skip them.
+        # All clauses but the one that the canary changes are the theorem's own. Its certificate proves the steps among
+        # them, so searches skip these steps.
         changed = replace(theorem.variant(part(canary.statement, canary.clause)), values={}, evaluations={})
         again = verify.check(changed, **result.witness)
         assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
-        # A claim about a recursion may take too long there, and a clause that a canary adds is not in the theorem.
+        # No clause may fail at the witness. A claim about a recursion may stay undecided, because it takes too long; if
+        # the theorem does not have the canary's clause, another clause must hold.
         same = replace(theorem.variant(part(theorem.statement, canary.clause)), values={}, evaluations={})
         there = {clause.label: clause.holds for clause in verify.check(same, **result.witness).clauses}
         assert there.get(canary.clause, True in there.values()) is True and False not in there.values()
@@ -245,7 +247,7 @@ def test_extensions_beyond_hypotheses_apply():
 @pytest.mark.audit
 @pytest.mark.parametrize("name", ids("theorem"))
 def test_the_conditions_of_an_implication_can_hold_together(name):
-    # With a false conclusion, an implication is refuted by any instance in scope and point that satisfy its conditions.
+    # An implication with a false conclusion is refuted by every instance in scope at which its conditions can hold.
     theorem = searched(name)
     for clause in theorem.statement.clauses:
         if isinstance(clause, Implication):

@@ -48,7 +48,8 @@ class Margin:
     stated, statement
         The margin in the statement's symbols, and the statement.
     is_bounded
-        Whether a further relation was used: a slack's meaning may then have a divisor without a sign.
+        Whether a slack was replaced by its bound from a further relation (`bounded`). A slack's meaning may then have
+        a divisor whose sign is not known.
     """
 
     expression: sp.Expr
@@ -83,10 +84,10 @@ class Margin:
         return (sign[0] * above, sign[0] * below, symbols) if sign and sign[1] else None  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
-        """Yield each slack with an upper bound from a further relation, its place, and the margin in two cases.
+        """Yield each slack that a further relation bounds from above, the relation's place, and two cases of the margin.
 
-        The place is that of the relation. In the first case the slack is 0 (None for a slack > 0). In the second case
-        the slack is its bound divided by 1 plus a new slack.
+        In the first case the slack is 0 (None for a slack > 0). In the second case the slack is b/(1 + s), for its
+        bound b and a new slack s.
         """
         for i, relation in enumerate(self.known):
             if isinstance(relation, sp.Eq) or i in self.chosen:
@@ -108,7 +109,7 @@ class Margin:
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
-        """The symbol of each slack that is a symbol minus a lower bound; a symbol that is no slack maps to itself."""
+        """The symbol x for each slack x − a with a lower bound a; a symbol that is no slack maps to itself."""
         replaced = [pair for step in self.steps for pair in step.items()]
         added = {part: symbol for symbol, value in replaced for part in sp.Add.make_args(value) if part in self.meaning}
         return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
@@ -152,8 +153,8 @@ class Margin:
 def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
     """Yield the margin in the slacks of some relations, and then of the lower bounds of all its parameters.
 
-    A relation is used if one side is a symbol of the margin; `known` are the relations that may be used. The margin
-    without any relation comes first, then the margins with one relation, and so on.
+    An inequality in `known` is used if its larger side, or a positive smaller side, is a symbol of the margin. The
+    margin without any relation comes first, then the margins with one relation, and so on.
     """
     usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
     for count in range(min(_MOST_RELATIONS, len(usable)) + 1):

@@ -1,4 +1,7 @@
-"""The landscape of one layer at Σ = I: R compared with a least loss that is found from the slopes, and K's zeros."""
+"""The landscape of one layer at Σ = I.
+
+R is compared with the loss at the best Q, which is found from the loss's slopes; the positive zeros of K are counted.
+"""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Theorem 1, compared with independent iterations, and the parts of its invariant box."""
+"""Theorem 1 is compared with independent iterations, and the parts of its invariant box are tested."""
 
 import math
 import time
@@ -58,7 +58,8 @@ def agree(instance):
     assert 0 <= margin.upper - margin.lower <= margin.upper
 
 
-# The example's margin is smaller than the width of checkpoints, so its run is re-checked without checkpoints.
+# The example's margin is smaller than the width of the states that a certificate keeps as checkpoints. So its
+# certificate has none, and the re-check follows the whole run.
 @settings(max_examples=8)
 @example({"T": 46, "q": 2, "d": 1, "eta": Fraction(1, 2), "eps": Fraction(23, 13200)})
 @given(quick_instances())
@@ -85,7 +86,10 @@ def test_stays_is_certified_throughout_the_scope(q, data):
 
 @pytest.mark.parametrize(("T", "q"), [(9, 2), (50, 3), (1000, 7)])
 def test_the_box_contains_every_resting_alpha(T, q):
-    """Check on a fine grid of w that 1/S is at most (1 + √(T/q))/2, which is at most the box's √(T/q)."""
+    """Check the resting α = 1/S = (q + (T − q)w)/(q + (T − q)w²) on a fine grid of w = e^(−C) in [0, 1].
+
+    It is at most (1 + √(T/q))/2, which is at most the box's √(T/q).
+    """
     largest = max((q + (T - q) * w) / (q + (T - q) * w * w) for w in (k / 100_000 for k in range(100_001)))
     bound = (1 + math.sqrt(T / q)) / 2
     # The grid's maximum is below the true one by at most the curvature times the squared spacing.
@@ -95,7 +99,7 @@ def test_the_box_contains_every_resting_alpha(T, q):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Install a clock that advances by 10 ms at each reading; following a run reads the clock every 1024 steps."""
+    """Install a clock that advances by 10 ms at each reading; runs read the clock every 1024 steps."""
     Clock(tick=0.01).install(monkeypatch)
 
 

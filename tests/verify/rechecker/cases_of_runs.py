@@ -18,8 +18,8 @@ from verify.rechecker.kinds import boxes, runs
 EXAMPLE = {"T": "9", "q": "2", "d": "1", "eta": "1/20", "eps": "1/200"}
 CYCLING = {"T": "9", "q": "2", "d": "3", "eta": "6", "eps": "1/500"}
 RISING = {"T": "9", "q": "2", "d": "1", "eta": "5", "eps": "1/200"}
-# At step STEPS the run at EXAMPLE reaches the level, at step FIRST the run at RISING; at step LATER the loss of the run
-# at RISING is above the level again.
+# The run at EXAMPLE reaches the level at step STEPS. The run at RISING reaches it at step FIRST, and its loss is above
+# the level again at step LATER.
 STEPS, FIRST, LATER = 10287, 102, 1601
 
 
@@ -183,7 +183,8 @@ def kept():
 
 
 def small_descent():
-    # L = e^(−z) on z ≥ 0, z' = z + s e^(−z): L'' ≤ 1, so s = 19/10 < 2 is small enough.
+    # L = e^(−z) on z ≥ 0, with the step z → z + x e^(−z). The second derivative of L is at most 1, so that x = 19/10,
+    # which is below 2, is small enough.
     dynamics = Dynamics((z,), (sp.Integer(0),), (z + x * sp.exp(-z),), sp.exp(-z))
     level = Parameter("y", "rational", "y", above=0)
     statement = one_clause(Stays("stays", dynamics, reached=y, level=2 * y), X, level)
