@@ -7,18 +7,18 @@ runs, given the trained matrices and the step sizes. An error of 0 has no place 
 With `protocol=text` the training is that of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)). All
 predictors see all n examples of the same prompts, which are used neither in training nor in fitting. The step sizes of
 plain descent and of descent with the preconditioner Σ^{-1} are the best real ones for `n_fit` prompts (`predictors`),
-one for each step. The number of the best complex step sizes that are not real is reported as well. Least squares has
-error 0 from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both the
-Euclidean and the Σ-norm are shown.
+one for each step. If complex step sizes were allowed, some of the best might not be real; their number is reported.
+Least squares has error 0 from d examples on. For fewer it is the solution of least norm; the paper does not name the
+norm, and both the Euclidean and the Σ-norm are shown.
 
 With `protocol=code`, the protocol of `--full`, the comparison is that of the authors' code
 (github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs from `text` in these
 points:
-- A_l and B_l are trained. Matrices are kept at the last steps, 100 steps apart; the best on a separate batch are
-  tested.
+- A_l and B_l are trained. Near the end the matrices are kept every 100 steps; the best on a separate batch are tested.
 - All predictors except the transformer leave out one of the n examples.
 - All steps of gradient descent are equal: the best of nine (`predictors.GRID`) for `n_fit` prompts of the first run.
-- The code solves least squares in whitened coordinates, which gives the solution of least Σ-norm.
+
+The code solves least squares in whitened coordinates, which gives the solution of least Σ-norm.
 
 Four choices are ours. The whole grid is tried; the code tries only its six largest steps for plain descent in Figure 7
 and for preconditioned descent in Figure 6. The last matrices are those at the end of training, 100 steps later than the
@@ -132,7 +132,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add a run's losses: of its best matrices, and of the others, which leave out `left_out` examples."""
+        """Add a run's losses: of its best matrices, and of the other predictors, without `left_out` examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))

@@ -122,7 +122,7 @@ _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, sh
 
 
 def _prediction(of_row: sp.Expr = sp.S.One, of_columns: sp.Expr = sp.S.One) -> sp.Expr:
-    """Return the query's label after a layer, from 0, with P's last row and Q's columns times these factors."""
+    """Return the query's label after a layer if it was 0 before, with factors of P's last row and of Q's columns."""
     row = of_row * t(p) * X + of_row * beta * Y
     return r * row * (of_columns * t(X) * setting.A + of_columns * t(Y) * t(u)) * x
 
@@ -224,7 +224,10 @@ ARGUMENT = (
 
 
 def _least(preconditioner: sp.Expr) -> Trials:
-    """Return trials of the claim that A has the least f; `preconditioner` is its eigenvalue, in n, Σ's and t = tr Σ."""
+    """Return trials of the claim that A has the least f; `preconditioner` is A's eigenvalue.
+
+    It is an expression in n, Σ's eigenvalue lambda and t = tr Σ.
+    """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         given = instance["eigenvalues"]

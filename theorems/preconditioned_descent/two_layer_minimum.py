@@ -10,15 +10,16 @@ Over A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the loss is f = ∫ p² dμ with p(s) = (1
 with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality only at (σ*, π*). And σ*² > 4π*,
 σ* > 0, π* > 0: these belong to a pair of real, different and positive steps, the only pair that attains the minimum.
 
-*Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if
-a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, which rises with c, with the slope
-6 ∫ s² (1 − c s)² dμ > 0: there is exactly one such c. From there f rises along (c, c) and falls along (c + e, c − e),
-because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: (c, c) is a saddle. Up to the order of the steps f
-has two critical points, the minimum and that saddle.
+*Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if a ≠ b
+they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, which rises with c, with the slope
+6 ∫ s² (1 − c s)² dμ > 0, so that they vanish at exactly one c. From there f rises along (c, c) and falls along
+(c + e, c − e), because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: (c, c) is a saddle. Up to the
+order of the steps f has two critical points, the minimum and that saddle.
 
 *The whole space.* Let Σ = I and tr V = τ. At (a I, b I) the slope of f along V in A_0 is −2 E tr V (I − b S) p(S) S,
 and along V in A_1 it is −2 E tr V p(S) (I − a S) S. Because E S^k is a multiple of I, these are τ/d times the slopes in
-a and in b. So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
+a and in b. So the gradient over all A_0 and A_1 is 0 at both points: the infimum of its norm is 0, as printed, and
+attained.
 
 For three layers see `three_layer_minimum`, for any number `multiples_of_the_inverse`.
 
@@ -422,7 +423,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the moments, f over multiples, its least value in closed form, one dimension, many examples."""
+    """Return the steps: f over multiples, the sum and the product in one dimension, the limit of many examples."""
     s = sp.Symbol("s", real=True)
     square = sp.Poly(((1 - a * s) * (1 - b * s)) ** 2, s)
     return Derivation(

@@ -12,12 +12,12 @@ coordinate,
 
     E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i.
 
-By the multinomial theorem N^k is a sum of such exponentials with Σ a_i = k. Two of them have the same mean if their
-a_i are the same up to order, on the selected tokens and on the others. They are grouped by integer partitions, so that
-the number of terms depends on k alone.
+By the multinomial theorem N^k is a sum of such exponentials with Σ a_i = k, or Σ a_i ≤ k if the query token is attended
+to: its factors are in h. Two of them have the same mean if their a_i are the same up to order, on the selected tokens
+and on the others. They are grouped by integer partitions, so that the number of terms depends on k alone.
 
 *Bounds.* For any ℓ = ρ v_i + b|u|², p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}. Moments of X
-weighted with w or w² bound the means of these from below (`moment_bounds.reciprocal_powers`), and from above if X has a
+weighted with w or w² bound E p_i and E p_i² from below (`moment_bounds.reciprocal_powers`), and from above if X has a
 positive lower bound. For ρ = 0 there is such a bound: X ≥ q if b ≤ 1/q, as the geometric mean of e^{C v_i} over y is
 e^{C|u|²/q}, and X ≥ 1 if the query token is attended to and b ≤ 1. The less X varies, the fewer moments are needed. The
 slope of log N in C|u|² is about P/q plus the query token's share, so b is chosen near this value. Without the query
@@ -40,13 +40,13 @@ from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 BITS = 320
-"""Precision of the balls, in bits: other shares than the query token's are of order e^{−C(q−1)}; cancellation costs
-about 40."""
+"""Precision of the balls, in bits: the shares of all tokens but the query token are of order e^{−C(q−1)}; cancellation
+costs about 40 bits."""
 
 Place = Literal["selected", "others"]
 Range = tuple[arb, arb]
 _Table = list[tuple[int, list[arb]]]
-"""The ways to write an order as multiplicities: their number, and a number for each |s|."""
+"""The ways to write an order as multiplicities: for each, the number of assignments, and a value for each |s|."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class SignAttention:
         return sum((self._below(C, 2, place, effort) for place in self._places()), arb(0))
 
     def variance_above(self, C: arb, effort: Effort) -> arb:
-        """Return a ball whose upper end is above E Var, Var the softmax's variance of v; the query token is left out.
+        """Return a ball whose upper end is above E Var, for the softmax's variance Var of v without the query token.
 
         Var ≤ Σ p_i (v_i − m)² for any m, and x² ≤ 2cosh(x) − 2.
         """
@@ -197,7 +197,7 @@ class SignAttention:
         return self._last[key]
 
     def _paired(self, chosen: list[_Table], others: list[_Table], scale: list[arb], order: int) -> arb:
-        """Return the sum over all ways to write the order as multiplicities on selected and on other tokens."""
+        """Return the sum of means over all ways to write an order as multiplicities of selected and other tokens."""
         total = arb(0)
         for m in range(order + 1):
             for count, row in chosen[m]:
@@ -216,8 +216,8 @@ class SignAttention:
 class _Tables:
     """For each order and each place, the ways to write the order as multiplicities of tokens there, each computed once.
 
-    The ways on selected tokens have sums over signs by |s|, those on other tokens products of hyperbolic cosines by
-    |s|. One token of the place has a weight, or none has.
+    Each way has one value for each |s|: a sum over signs for selected tokens, a product of hyperbolic cosines for the
+    others. One token of the place has a weight, or none has.
     """
 
     def __init__(self, T: int, q: int, rate: arb) -> None:

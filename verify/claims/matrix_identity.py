@@ -4,8 +4,8 @@
 """A clause that two polynomials in matrices are equal, for all matrices of all sizes: monomial by monomial.
 
 Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
-side is a sum of monomials with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
-whatever sizes. Unequal sums differ at some matrices, but perhaps not at matrices of the given sizes.
+side is a sum of monomials with expressions in the scalars as coefficients; equal sums are equal at all matrices of
+all sizes. Unequal sums differ at some matrices, but perhaps not at matrices of the given sizes.
 """
 
 import math
@@ -58,7 +58,7 @@ class MatrixIdentity(Equality):
     Raises
     ------
     TheoremError
-        For a letter without a shape, and for matrices that do not fit in a product or a sum, even if it cancels.
+        For a letter without a shape, and for matrices that do not fit in a product or a sum, even in terms that cancel.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class MatrixIdentity(Equality):
             return ClauseResult.undecided(self, str(error))
         refutation = self._refutation(question.statement, question.instance)
         if refutation is None:
-            why = f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
+            why = f"the two sides differ in a monomial; no matrix that was tried (sizes to {_LARGEST}) shows it"
             return ClauseResult.undecided(self, doubt or why)
         scalars, matrices, place, difference = refutation
         named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}

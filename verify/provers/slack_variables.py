@@ -84,7 +84,7 @@ class Margin:
         return (sign[0] * above, sign[0] * below, symbols) if sign and sign[1] else None  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
-        """Yield each slack that a further relation bounds from above, the relation's place, and two cases of the margin.
+        """Yield each slack that a further relation bounds from above, the relation's place, and the two cases' margins.
 
         In the first case the slack is 0 (None for a slack > 0). In the second case the slack is b/(1 + s), for its
         bound b and a new slack s.

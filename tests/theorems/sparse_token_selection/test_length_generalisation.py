@@ -1,4 +1,4 @@
-"""Length generalisation at instances: the loss at another length by sums over all signs, defaults, and bad input."""
+"""Length generalisation at instances: defaults, bad input, and the loss at another length by sums over all signs."""
 
 from fractions import Fraction
 
@@ -55,7 +55,7 @@ def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
         ({"q": 41}, "q = 41.*must satisfy q <= T"),
         ({"d_e": 0}, "d_e = 0.*integer >= 1"),
         ({"attend": "query"}, "attend = query.*one of"),
-        # With two selected tokens and attention to Z, the least loss is not attained.
+        # With two selected tokens, and without attention to the query token, the least loss is not attained.
         ({"q": 2, "q_test": 2}, "C.*no default here: the least loss is not attained"),
     ],
 )
@@ -67,7 +67,7 @@ def test_bad_input_is_refused(wrong, message):
 def test_the_shares_at_a_long_sequence():
     """Compare the loss of the floor's minimiser with 2L + d/(7q), at two and four times as many other tokens.
 
-    All numbers are in units of d/(2q).
+    L is its loss at T tokens. All numbers are in units of d/(2q).
     """
     T, q, D, C, alpha = 20000, 4, 932, Fraction(833, 128), Fraction("7.629431")
     shares = []

@@ -126,8 +126,8 @@ def relation(text: str, *symbols: sp.Symbol) -> Relation:
     Raises
     ------
     InputError
-        For a text that is not understood, with its column, for several comparisons, and for an argument that is no
-        symbol.
+        For several comparisons, for an argument that is no symbol, and for a text that is not understood; the error
+        names the column.
 
     Examples
     --------

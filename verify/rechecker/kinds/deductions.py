@@ -121,9 +121,10 @@ def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is positive in a ball on each part of a box: its symbols are between numbers that facts give, or 0.
+    """The goal is positive in a ball on each part of a box: each symbol is between two numbers that facts give.
 
-    An integer is treated like a real number between its ends.
+    The lower number may also be 0, by the symbol's assumptions. An integer is treated like a real number between its
+    ends.
     """
     Box(scope, goal.node, whole(tree["bits"], f"{where}.bits", *BITS)).refuse_negative(
         {}, tree["cuts"], f"{where}.cuts"
@@ -147,7 +148,7 @@ def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: st
 def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """An equation e = 0 follows from e ≥ 0 and −e ≥ 0."""
     if goal.relation != "Eq":
-        raise Rejected(f"{where}: shows an equation alone")
+        raise Rejected(f"{where}: this rule shows only equations")
     _show(scope, Goal(goal.node, "Ge"), tree["above"], f"{where}.above")
     _show(scope, Goal(scope.given.terms.negative(goal.node), "Ge"), tree["below"], f"{where}.below")
 
@@ -155,7 +156,7 @@ def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> Non
 def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """An integer is ≥ 0 if it is > −1."""
     if goal.relation != "Ge" or not is_integer(scope.field, scope.value(goal.node)):
-        raise Rejected(f"{where}: shows that an integer is >= 0 alone")
+        raise Rejected(f"{where}: this rule shows only that an integer is >= 0")
     terms = scope.given.terms
     _show(scope, Goal(terms.add((goal.node, terms.one)), "Gt"), tree["then"], f"{where}.then")
 
@@ -183,7 +184,7 @@ def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_concavity(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at both ends of a segment that contains the symbol `in`, and is concave in it inside."""
+    """The goal holds at both ends of a segment that contains the symbol `in`, and is concave between the ends."""
     terms, symbol = scope.given.terms, _symbol(scope, tree, where)
     low, high = (scope.read(tree[key], f"{where}.{key}") for key in ("from", "to"))
     if (low.free | high.free) & symbol.free:
@@ -225,7 +226,9 @@ def _inside(
 
 
 def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at the first value of an integer n, and at n + 1 if at n; the step uses only the ends of n.
+    """The goal holds at the first value of an integer n, and at n + 1 if at n.
+
+    In the step, the facts about n are only the ends of its range, and the goal at n.
 
     The first value is the least one of the domain, or `from`, an integer that is not smaller; `from` ≤ n ≤ `to`.
     """
@@ -309,9 +312,9 @@ _OF_INEQUALITIES = ("number", "box", "concave", "whole")
 def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality` or `implication`, verified for all parameters in scope: a tree of rules deduces it from facts.
 
-    The entries of `relations` give the first facts. An entry is a place in the list of the domain, the parametric
-    hypotheses and the conditions of an implication, or a parameter's name, for the bound in its domain. Rules add
-    further facts, with the next numbers.
+    The entries of `relations` give the first facts. An entry is a number or a parameter's name. A number is a place in
+    one list: the domain, the parametric hypotheses, the conditions of an implication. A name stands for the bound in
+    the parameter's domain. Rules add further facts, with the next numbers.
     """
     conditions, conclusion = supposed(given, clause)
     first, used = first_facts(given, proof["relations"], f"{where}.relations", conditions)

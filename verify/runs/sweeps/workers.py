@@ -1,7 +1,7 @@
 """Exact rows of a sweep, computed in this process or in others.
 
 Chunks of instances go out and rows come back, in any order; a worker writes nothing. A chunk that takes long
-comes back unfinished, so that little is lost with a process.
+comes back unfinished, so that little is lost if a process ends.
 """
 
 import time

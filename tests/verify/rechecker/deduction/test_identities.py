@@ -50,7 +50,7 @@ REFUSED = {
         {"x": 2},
         "the sum is not",
     ),
-    "an inequality by two": ("x + 1 <= sqrt(x**2 + 2*x + 1) for x >= 0", root(m), {"x": 2}, "an equation alone"),
+    "an inequality by two": ("x + 1 <= sqrt(x**2 + 2*x + 1) for x >= 0", root(m), {"x": 2}, "only equations"),
     "another constant": ("atan(x) == atan(x) + 1 for x >= 0", slope(NOTHING), {"x": 1}, "the sum is not"),
     "a slope that is no 0": ("sin(x) == x for x >= 0", slope(NOTHING), {"x": 1}, "the sum is not"),
     "a slope that is at least 0": (

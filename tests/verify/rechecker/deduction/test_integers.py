@@ -30,7 +30,12 @@ ACCEPTED = {
 REFUSED = {
     # ⌊x⌋ + ⌊y⌋ may be ⌊x + y⌋ − 1.
     "floors the other way": ("floor(x + y) <= floor(x) + floor(y)", SUM, {"x": 1, "y": 2}, "the sum is not"),
-    "a number that is no integer": ("x >= 1 if x > 0", whole(total((1, [0]))), {"x": 1}, "an integer is >= 0 alone"),
+    "a number that is no integer": (
+        "x >= 1 if x > 0",
+        whole(total((1, [0]))),
+        {"x": 1},
+        "only that an integer is >=",
+    ),
     "half an integer": ("n/2 >= 1 if n > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 2}, "an integer is"),
     "a reciprocal": ("1/n >= 1 if 1/n > 0 for integer n >= 1", whole(total((1, [0]))), {"n": 1}, "an integer is"),
     "a root": ("sqrt(n) >= 1 if sqrt(n) > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 1}, "an integer is"),

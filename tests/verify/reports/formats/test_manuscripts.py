@@ -1,4 +1,4 @@
-"""Statements for LaTeX manuscripts: the files, the links between them, and statements that cannot be written."""
+"""Statements for LaTeX manuscripts: the files, a manuscript's links to them, and what is refused."""
 
 import re
 import shutil

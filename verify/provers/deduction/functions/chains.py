@@ -74,7 +74,7 @@ class Chains(Lemmas, ABC):
         return first or self._descended(_Chain(start, side, points), scope, goal, symbol, CHAIN.depth)
 
     def _chain_starts(self, scope: Scope, goal: Goal, symbol: sp.Symbol) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield starts of a chain, zeros of the goal and of slopes first, each with the symbol's side of the start."""
+        """Yield starts of a chain, zeros of the goal and of slopes first, each with the side on which the symbol is."""
         symbols = sorted(goal.expression.free_symbols, key=_name)
         starts = [s for s in symbols if s != symbol and self._vanishes(goal.expression.subs(symbol, s))]
         if len(symbols) == 1:
@@ -166,7 +166,7 @@ class Chains(Lemmas, ABC):
     def _onward(
         self, chain: _Chain, before: sp.Symbol, depth: int, scope: Scope, goal: Goal, point: sp.Symbol | None
     ) -> Tree | None:
-        """Prove the goal at a chain's start or, if a point is given, the next slope there, with the point's bounds."""
+        """Prove the goal at a chain's start; if a point is given, the next slope at that point, with its bounds."""
         if point is None:
             return self.prove(scope, goal, 1)
         frame = Frame(scope)
@@ -183,7 +183,10 @@ class Chains(Lemmas, ABC):
     def _without_factors(
         self, chain: _Chain, frame: Frame, above: sp.Expr, symbol: sp.Symbol
     ) -> tuple[Frame, sp.Expr, sp.Expr, sp.Expr]:
-        """Return a frame, and rest, root and factor > 0 so that the polynomial is rest · root² · factor."""
+        """Return a frame, and rest, root and factor of the polynomial rest · root² · factor.
+
+        If rest ≠ 1, then factor > 0.
+        """
         number, factors = sp.factor_list(above)  # pyright: ignore[reportAssignmentType]
         left, root, factor = sp.Integer(1), sp.Integer(1), sp.Integer(1)
         most = max((part.count_ops() for part, power in factors if power % 2), default=0)
