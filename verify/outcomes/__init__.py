@@ -276,7 +276,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def says_for_all(self) -> bool:
-        """Whether something is said of all parameters: not if all is open out of scope, where no hypothesis is used."""
+        """Whether texts show a standing for all parameters; out of scope they do not if every claim is open."""
         known = any(claim.for_all_parameters.standing is not ForAll.OPEN for claim in self.claims)
         return known or self.in_scope is not False
 
