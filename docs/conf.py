@@ -26,7 +26,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_dmath_double_inline = True
 nitpicky = True
-# Unresolved names are ignored if they are of other packages, whose sites are not read here, or of our private modules.
+# Unresolved names are ignored if they belong to other packages, whose sites are not read, or to our private modules.
 nitpick_ignore_regex = [("py:.*", r"(?!verify\b).*"), ("py:.*", r"verify(\.\w+){2,}")]
 default_role = "code"
 autodoc_typehints = "signature"

@@ -29,7 +29,7 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 def forget_others(folder: Path, *, after: float = 86400.0) -> None:
-    """Remove the other folders of kernels beside `folder`, if they are unchanged for `after` seconds.
+    """Remove the other kernel folders beside `folder` that have not changed for `after` seconds.
 
     Recently changed folders are kept, because a running process may still write to them.
     """

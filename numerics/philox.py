@@ -49,8 +49,8 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
     halves, bits = words.view(np.int32), work.view(np.uint64)
     for i in range(m):
         work[i] = (np.float64(halves[i]) + 2147483648.5) * 2.0**-32
-    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh(s), s = (z − 1)/(z + 1), whose series ends with
-    # s²¹/21.
+    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh(s), s = (z − 1)/(z + 1). The series of artanh
+    # is cut off after s²¹/21.
     least, exponent = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0xFFF0000000000000)
     bias, mantissa = np.uint64(64 << 52), np.uint64(0x4330000000000000)
     for i in range(m):

@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Return a function of a module and `given`: afterwards every experiment that the module loads measures `given`.
+    """Return a function of a module and `given` that makes every experiment loaded by the module measure `given`.
 
     `given` is a dictionary of numbers or Measurements, or a function from the settings to such a dictionary.
     """

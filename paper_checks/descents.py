@@ -27,8 +27,8 @@ class Settled(NamedTuple):
         """Return a bound on the point's distance from a minimum: 2 (‖slope‖ + rounding) / (least curvature).
 
         `rounding` bounds the error of the slopes, and the factor 2 allows for terms beyond Newton's step. Directions in
-        which the curvature is at most `least` times the largest belong to a symmetry, or cannot be told from directions
-        that do. The least curvature is taken over the others. At most `_MOST` is returned, and 0 at a saddle.
+        which the curvature is at most `least` times the largest belong to a symmetry, or cannot be distinguished from
+        such directions. The least curvature is taken over the others. At most `_MOST` is returned, and 0 at a saddle.
         """
         values = np.linalg.eigvalsh(self.hessian)
         if values[0] < -least * values[-1]:
@@ -41,9 +41,9 @@ class Settled(NamedTuple):
 def settled(
     loss: LossAndSlope, start: np.ndarray, *, steps: int = 2000, passes: int = 3, step: float = 1e-5
 ) -> Settled:
-    """Follow L-BFGS until the slopes are lost in rounding.
+    """Return the end of a descent by L-BFGS, which runs until the slopes are lost in rounding.
 
-    The loss's rounding ends line searches early, so each further pass continues from the end of the last one. The
+    The loss's rounding ends line searches early, so each further pass continues from the end of the last pass. The
     second derivatives are central differences of the slopes, with step size `step`.
     """
     point = start
@@ -53,9 +53,9 @@ def settled(
 
 
 def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int = 3, step: float = 1e-5) -> Settled:
-    """Continue a descent from its end, each pass in coordinates in which all curvatures at the pass's start are 1.
+    """Return the end of a continued descent; each pass has coordinates in which all curvatures at its start are 1.
 
-    So the descent continues along the floor of valleys in which rounding stops `settled`, because the walls are steep.
+    So the descent continues along the floor of steep valleys, in which rounding stops `settled`.
     """
     for _ in range(passes):
         values, directions = np.linalg.eigh(end.hessian)

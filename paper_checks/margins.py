@@ -1,4 +1,4 @@
-"""Verdicts on measured margins: intervals, each wrong with at most a share of the allowed false alarms."""
+"""Verdicts on measured margins, which are intervals; each errs with at most its share of the allowed false alarms."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -16,7 +16,7 @@ NEAR_FLOOR = 1 / 2
 
 
 def ends(measured: Measurement) -> tuple[float, float]:
-    """Return the interval that holds the mean, except with probability FALSE_ALARM / FAMILY."""
+    """Return an interval that contains the mean, except with probability FALSE_ALARM / FAMILY."""
     half = chance(measured, FAMILY)
     return measured.value - half, measured.value + half
 
@@ -38,7 +38,7 @@ def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
 def with_more_samples(decide: Callable[[int], Verdict]) -> Verdict:
     """Return `decide(1)`; while it is inconclusive, `decide(4)` and then `decide(16)`.
 
-    The argument multiplies the number of samples that are drawn. Each call is a comparison of its own.
+    The argument multiplies the number of samples that are drawn. Each call counts as a separate comparison.
     """
     verdict = decide(1)
     for more in (4, 16):
@@ -57,7 +57,7 @@ def above(large: Measurement, small: Measurement | float) -> tuple[float, float]
 def to_zero(
     end: Measurement, floor: tuple[float, float], cosines: Mapping[str, Measurement] = MappingProxyType({})
 ) -> Verdict:
-    """Compare "converges to 0" with `floor`, bounds of the least loss on the set that theory describes.
+    """Compare "converges to 0" with `floor`, bounds on the least loss on the set that theory describes.
 
     The claim is refuted if the floor is positive, the loss at the end is positive, near the floor and not below it, and
     the cosines of the trained matrices with the set show them near it. Otherwise it is left open: theory says nothing

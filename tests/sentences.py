@@ -1,7 +1,7 @@
 """Find sentences that begin without a subject: `make lint` fails if a folder has more of them than its ceiling.
 
-A sentence is to begin with its subject, which has a name. So these beginnings are refused: `What …` for a thing that
-has a name, `Where it …` for a condition, and `It is … that …`. A result is to have a name too: `Return what …` is
+A sentence must begin with its subject, which has a name. So these beginnings are refused: `What …` for a thing that
+has a name, `Where it …` for a condition, and `It is … that …`. A result must have a name too: `Return what …` is
 refused, and a docstring that begins with `How many …` or `Where …`. The check reads docstrings, comments, other strings
 of several words, and pages; each item of a list is read separately. `python -m tests.sentences` prints the sentences
 with their places if a folder has more than its ceiling. Ceilings are only lowered.

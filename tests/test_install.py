@@ -309,7 +309,7 @@ def test_the_papers_checks_run_as_installed(outside):
 
 
 def not_portable(path):
-    """Yield the names in POSIX_ALONE that a file uses, and its calls that read or write text in a system's own way.
+    """Yield the names in POSIX_ALONE that a file uses, and its calls that read or write text system-dependently.
 
     Such calls lack `encoding` or, for `write_text`, `newline`.
     """

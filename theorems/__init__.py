@@ -1,1 +1,1 @@
-"""The library: theorems of machine-learning theory, one result a file, statement beside derivation."""
+"""The library: theorems of machine-learning theory. Each result has a file with its statement and its derivation."""

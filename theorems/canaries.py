@@ -1,4 +1,4 @@
-"""Canaries: false variants of a statement that differ from it by one clause."""
+"""Canaries: false variants of a statement, each with one clause changed."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ def with_clause(statement: Statement, name: str, clause: Clause) -> Canary:
 
 
 def with_changes(statement: Statement, name: str, label: str, **changes: Any) -> Canary:
-    """Return a canary: the statement with `changes` made to its clause `label`, and without that clause's words."""
+    """Return a canary: the statement with `changes` made to its clause `label`, and with the clause's `says` empty."""
 
     def stated() -> Statement:
         return statement.with_clauses(lambda own: replace(own, says="", **changes) if own.label == label else own)

@@ -1,4 +1,4 @@
-"""Closed forms at an instance, to sixty digits."""
+"""Evaluation of closed forms at an instance, to 60 digits."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -17,7 +17,7 @@ Values: TypeAlias = "Callable[[Instance], list[Fraction]]"
 
 
 def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values:
-    """Return a function of an instance that evaluates the expressions there, each times its factor if it has one."""
+    """Return a function that evaluates the expressions at an instance, and multiplies them by the factors, if any."""
 
     def values(instance: "Instance") -> list[Fraction]:
         found = []
@@ -31,7 +31,7 @@ def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values
 
 
 def roots_of(symmetric: Values) -> Values:
-    """Return a function of an instance that gives the real roots, ascending, of x^L − e_1 x^{L−1} + e_2 x^{L−2} − ….
+    """Return a function that gives, at an instance, the real roots of x^L − e_1 x^{L−1} + e_2 x^{L−2} − …, ascending.
 
     `symmetric` gives the coefficients e_1 … e_L, the elementary symmetric functions of all roots.
     """

@@ -15,7 +15,7 @@ def formal_text_of(area: str, besides: Iterable[str] = (), **proofs: str) -> For
     besides
         The sentences, left in prose, by which the claim follows from the propositions.
     proofs
-        The names of propositions in `formal/claims.v`, each with the theorem, below `formal/`, that proves it.
+        For the name of each proposition in `formal/claims.v`, the theorem below `formal/` that proves it.
     """
     named = {f"{area}.formal.claims.{claim}": f"{area}.formal.{proof}" for claim, proof in proofs.items()}
     return formal_text("theorems", named, besides=besides)

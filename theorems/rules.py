@@ -1,4 +1,4 @@
-"""The rules of inference that the papers' arguments name beside the engine's own: theorems of textbooks and papers."""
+"""The rules of inference, besides the engine's own, that the library's arguments name: theorems from the literature."""
 
 from verify import Rule
 
@@ -16,7 +16,7 @@ BOUNDED_CONVERGENCE = Rule(
 )
 CHAIN_RULE = Rule(
     "chain rule",
-    "the slope of a composition is the sum of the outer slopes times the inner ones",
+    "the slope of f(g_1(t), …, g_n(t)) in t is the sum over i of ∂f/∂g_i times the slope of g_i",
     "Rudin 1976, Theorem 9.15",
     "analysis",
 )
@@ -28,7 +28,7 @@ CHANGE_OF_COORDINATES = Rule(
 )
 CHANGE_OF_INTEGRATION_VARIABLE = Rule(
     "change of integration variable",
-    "the integral of f(s) over s is that of f(s(y)) s'(y) over y",
+    "∫ f(s) ds = ∫ f(s(y)) s'(y) dy, over corresponding intervals",
     "Rudin 1976, Theorem 6.19",
     "analysis",
 )
@@ -53,7 +53,7 @@ CHORD = Rule(
 )
 CONDITIONAL_MEAN = Rule(
     "conditional mean",
-    "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
+    "among all functions of Y, E[Z | Y] is nearest to Z in mean square",
     "Williams 1991, Probability with Martingales, section 9.4",
     "probability",
 )
@@ -77,19 +77,19 @@ CONVEX_POWERS = Rule(
 )
 CONVEX_TRACE_FUNCTION = Rule(
     "convex trace function",
-    "tr φ(S) is convex in the symmetric matrix S where φ is convex",
+    "tr φ(S) is convex in the symmetric matrix S if φ is convex",
     "Carlen 2010, Trace inequalities and quantum entropy, Theorem 2.10",
     "linear algebra",
 )
 COUPLING = Rule(
     "coupling",
-    "if one sign is + with at least the other's probability, both can be drawn so that it is never the smaller",
+    "if P(s = 1) ≥ P(s' = 1), the signs s and s' can be drawn together so that always s ≥ s'",
     "Lindvall 1992, Lectures on the Coupling Method, section IV.1",
     "probability",
 )
 CUBIC_DISCRIMINANT = Rule(
     "cubic discriminant",
-    "a real cubic has three real and different roots where its discriminant is positive",
+    "a real cubic has three distinct real roots if its discriminant is positive",
     "Cox, Galois Theory, 2012, section 1.3",
     "linear algebra",
 )
@@ -101,21 +101,21 @@ DEFINITION_OF_A_LIMIT = Rule(
 )
 DERIVATIVE = Rule(
     "derivative",
-    "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
+    "|f(x + h) − f(x) − f'(x)h|/|h| tends to 0 as h tends to 0",
     "Rudin 1976, Definition 9.11",
     "analysis",
 )
 DERIVATIVE_OF_A_SIMPLE_EIGENVALUE = Rule(
     "derivative of a simple eigenvalue",
-    "a simple eigenvalue of a symmetric matrix and its unit eigenvector v are smooth, and the eigenvalue of M has the "
-    "slope v'M'v",
+    "if symmetric matrices M are smooth in t, so are a simple eigenvalue λ and its unit eigenvector v, and the slope "
+    "of λ in t is v'Nv, N the slope of M",
     "Horn and Johnson 2013, Theorem 6.3.12",
     "linear algebra",
 )
 DESCENT_LEMMA = Rule(
     "descent lemma",
-    "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2)|gradient|² "
-    "or more",
+    "if the Hessian is at most β along a gradient step of size s, the function falls by at least "
+    "s(1 − βs/2)|gradient|²",
     "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
     "analysis",
 )
@@ -128,19 +128,19 @@ DESCENT_OF_ANALYTIC_FUNCTIONS = Rule(
 )
 DIFFERENTIATION_UNDER_THE_MEAN = Rule(
     "differentiation under the mean",
-    "the gradient of a mean is the mean of the gradients, where one integrable function bounds these nearby",
+    "the gradient of a mean is the mean of the gradients, if one integrable function bounds the gradients nearby",
     "Williams 1991, section A16.1",
     "probability",
 )
 DUAL_BASIS = Rule(
     "dual basis",
-    "for linearly independent vectors e_1 … e_n there are vectors f_1 … f_n with f_i'e_j = 1 for i = j, and 0 else",
+    "for linearly independent vectors e_1 … e_n there are vectors f_1 … f_n with f_i'e_j = 1 for i = j, else 0",
     "Axler 2015, Linear Algebra Done Right, section 3.F",
     "definition",
 )
 EXCHANGEABILITY = Rule(
     "exchangeability",
-    "if permutations of variables preserve their joint law, the law of some of them does not depend on which these are",
+    "if permutations of variables preserve their joint law, every choice of k of them has the same joint law",
     "elementary",
     "probability",
 )
@@ -182,7 +182,7 @@ IDENTITY_OF_POLYNOMIALS = Rule(
 )
 INDEFINITE_HESSIAN = Rule(
     "indefinite Hessian",
-    "a critical point whose second derivatives take both signs is a saddle",
+    "a critical point where the Hessian has eigenvalues of both signs is a saddle",
     "Nocedal and Wright 2006, Numerical Optimization, Theorem 2.3",
     "analysis",
 )
@@ -200,22 +200,22 @@ INVARIANCE_OF_THE_LAW = Rule(
 )
 LINEAR_RECURRENCE = Rule(
     "linear recurrence",
-    "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded",
+    "a sequence b_t >= 0 with b_{t+1} <= c b_t + k from some t on, where 0 <= c < 1, is bounded",
     "elementary",
     "analysis",
 )
 LINEARITY_OF_THE_TRACE = Rule(
     "linearity of the trace",
-    "the trace is linear, and that of a projection is its rank",
+    "the trace is linear, and the trace of a projection is its rank",
     "Horn and Johnson 2013, section 1.2",
     "linear algebra",
 )
 LOWER_BOUND_APPROACHED = Rule(
-    "lower bound approached", "a lower bound that is approached is the infimum", "elementary", "definition"
+    "lower bound approached", "a lower bound to which values tend is the infimum", "elementary", "definition"
 )
 MARCHENKO_PASTUR_LAW = Rule(
     "Marchenko-Pastur law",
-    "the mean moments of the spectrum of XX'/n, of dimension d and d/n → c, tend to those of the law",
+    "the mean spectral moments of XX'/n, of dimension d, tend to the moments of the law if d/n → c",
     "Bai and Silverstein 2010, Spectral Analysis of Large Dimensional Random Matrices, section 3.1",
     "probability",
 )
@@ -227,7 +227,7 @@ MATRIX_DETERMINANT_LEMMA = Rule(
 )
 MEAN_VALUE_INEQUALITY = Rule(
     "mean value inequality",
-    "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
+    "|f(x) − f(y)| ≤ sup |f'| |x − y|, with the supremum over the segment from x to y",
     "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
     "analysis",
 )
@@ -235,12 +235,13 @@ MINKOWSKI_INEQUALITY = Rule(
     "Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5", "probability"
 )
 MONOTONE_SEQUENCES = Rule(
-    "monotone sequences", "a bounded sequence that rises converges", "Rudin 1976, Theorem 3.14", "analysis"
+    "monotone sequences", "a bounded monotone sequence converges", "Rudin 1976, Theorem 3.14", "analysis"
 )
-MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary", "analysis")
+MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has at most one zero", "elementary", "analysis")
 MULTIPLIERS_ON_A_BALL = Rule(
     "multipliers on a ball",
-    "at the point z of a ball where a smooth function is largest, its gradient is κ z, κ ≥ 0, and κ = 0 if z is inside",
+    "if a smooth function on a ball around 0 is largest at z, its gradient there is κ z with κ ≥ 0, and κ = 0 if z is "
+    "inside",
     "Nocedal and Wright 2006, Theorem 12.1",
     "analysis",
 )
@@ -249,8 +250,8 @@ MULTIPLE_OF_THE_IDENTITY = Rule(
 )
 NORMS_OF_POLYNOMIALS = Rule(
     "norms of polynomials",
-    "on polynomials r of a degree √∫ r² dμ is a norm: if it is bounded, so are the coefficients and, if r(0) = 1, the "
-    "inverses of the roots",
+    "√∫ r² dμ is a norm of polynomials r up to a degree: if it is bounded, so are the coefficients and, if r(0) = 1, "
+    "the inverses of the roots",
     "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
     "analysis",
 )
@@ -265,7 +266,7 @@ ORTHOGONAL_PROJECTION = Rule(
 )
 PERRON_THEOREM = Rule(
     "Perron's theorem",
-    "of the eigenvalues of a symmetric matrix without negative entries the largest is the largest in size",
+    "the largest eigenvalue of a symmetric matrix without negative entries is also the largest in size",
     "Horn and Johnson 2013, Theorem 8.3.1",
     "linear algebra",
 )
@@ -283,20 +284,20 @@ SCHUR_LEMMA = Rule(
 )
 SECOND_DERIVATIVE = Rule(
     "second derivative",
-    "where the second derivatives are positive definite a function is strictly convex",
+    "a function whose Hessian is positive definite is strictly convex",
     "Boyd and Vandenberghe 2004, section 3.1.4",
     "analysis",
 )
 SECOND_ORDER_CONDITION = Rule(
     "second-order condition",
-    "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
+    "a point where the slopes vanish and the Hessian is positive definite is a strict local minimum",
     "Nocedal and Wright 2006, Theorem 2.4",
     "analysis",
 )
 SECOND_ORDER_NECESSARY_CONDITION = Rule(
     "second-order necessary condition",
-    "at the point z of a ball where a smooth function with gradient κ z is largest, its second derivative along "
-    "unit vectors orthogonal to z is at most κ",
+    "if a smooth function on a ball around 0 is largest at z and has the gradient κ z there, its second derivative "
+    "along unit vectors orthogonal to z is at most κ",
     "Nocedal and Wright 2006, Theorem 12.5",
     "analysis",
 )
@@ -308,7 +309,7 @@ SIGN_OF_THE_SLOPE = Rule(
 )
 SLOPES_AT_A_LEAST_POINT = Rule(
     "slopes at a least point",
-    "where a smooth function is least its slopes vanish",
+    "the slopes of a smooth function vanish where it is least",
     "Rudin 1976, Theorem 5.8",
     "analysis",
 )
@@ -320,26 +321,26 @@ SPECTRAL_THEOREM = Rule(
 )
 STATIONARY_POINT_OF_A_CONVEX_FUNCTION = Rule(
     "stationary point of a convex function",
-    "where the slopes of a convex function vanish it is least",
+    "a convex function is least where its slopes vanish",
     "Boyd and Vandenberghe 2004, section 3.1.3",
     "analysis",
 )
 STOLZ_CESARO = Rule(
     "Stolz-Cesàro",
-    "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
+    "if the increments of a sequence tend to a limit, the sequence divided by its index tends to the same limit",
     "Mureşan 2009, A Concrete Approach to Classical Analysis, pages 85 to 88",
     "analysis",
 )
 SYLVESTER_CRITERION = Rule(
     "Sylvester's criterion",
-    "a symmetric matrix is positive definite where its leading minors are positive",
+    "a symmetric matrix is positive definite if its leading principal minors are positive",
     "Horn and Johnson 2013, Theorem 7.2.5",
     "linear algebra",
 )
 SYMMETRIC_AND_ANTISYMMETRIC_PARTS = Rule(
     "symmetric and antisymmetric parts",
-    "a square matrix is the sum of a multiple of I, a symmetric matrix of trace 0 and an antisymmetric one, and the "
-    "trace of a product of two of different kinds is 0",
+    "a square matrix is the sum of a multiple of I, a symmetric matrix of trace 0 and an antisymmetric matrix; the "
+    "trace of the product of two matrices of different kinds is 0",
     "Horn and Johnson 2013, section 0.2.5",
     "linear algebra",
 )
@@ -351,7 +352,7 @@ SYMMETRIC_CRITICALITY = Rule(
 )
 SYMMETRY_OF_INDEPENDENT_ENTRIES = Rule(
     "symmetry of independent entries",
-    "signed permutations of independent entries of one symmetric law preserve their joint law",
+    "signed permutations of independent entries with the same symmetric law preserve their joint law",
     "Kallenberg 2005, Probabilistic Symmetries and Invariance Principles, section 1.1",
     "probability",
 )
@@ -365,7 +366,7 @@ TAYLOR_THEOREM = Rule(
     "analysis",
 )
 TRACE_IN_ENTRIES = Rule(
-    "trace in entries", "tr MN is the sum of m_ij n_ji", "Horn and Johnson 2013, section 0.2.5", "linear algebra"
+    "trace in entries", "tr MN = Σ m_ij n_ji", "Horn and Johnson 2013, section 0.2.5", "linear algebra"
 )
 TRACE_OF_PROJECTIONS = Rule(
     "trace of projections",
@@ -382,7 +383,7 @@ WHITENING = Rule(
 )
 WISHART_EIGENVALUES = Rule(
     "eigenvalues of a Wishart matrix",
-    "the eigenvalues that are not 0 have a joint density, which is positive where they are positive and distinct",
+    "the nonzero eigenvalues have a joint density, which is positive wherever they are positive and distinct",
     "Muirhead 1982, Aspects of Multivariate Statistical Theory, Theorem 3.2.18",
     "probability",
 )

@@ -1,4 +1,4 @@
-"""Expressions that SymPy takes long to derive, stored beside the module that uses them.
+"""Storage of expressions that SymPy takes long to derive, in a file beside the module that uses them.
 
 A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` the forms that its function
 `derived_forms` returns by name. If there is no such file, the function derives them. This command derives and writes
@@ -6,9 +6,9 @@ all forms anew:
 
     python -m theorems.stored_forms
 
-A test derives each form and compares: nothing else shows that a form is right. A form is stored as the tree of its
-sums, products and powers in SymPy's own order, so that the expression that is read is the expression that was derived;
-SymPy does not evaluate it again.
+A test derives each form and compares it with the stored form; no other check shows that a stored form is right. A form
+is stored as the tree of its sums, products and powers in SymPy's own order. It is read without evaluation, so that it
+is the expression that was derived.
 """
 
 import inspect
@@ -31,24 +31,24 @@ _SIGNS = {head: sign for sign, head in _HEADS.items()}
 
 
 def stored(derive: Derive, *symbols: sp.Symbol) -> Forms:
-    """Return the forms that a module's function derives, in these symbols; read them from its file if there is one."""
+    """Return the forms that `derive` returns, in these symbols; read them from the module's file if there is one."""
     path = path_of(derive)
     return read(path.read_text(encoding="utf-8"), *symbols) if path.exists() else derive()
 
 
 def path_of(derive: Derive) -> Path:
-    """Return the file of a module's forms."""
+    """Return the path of the file with the forms of the module that defines `derive`."""
     return Path(inspect.getfile(derive)).with_suffix(SUFFIX)
 
 
 def read(text: str, *symbols: sp.Symbol) -> Forms:
-    """Return the forms that a text holds."""
+    """Return the forms in a text that `written` returned."""
     named = {symbol.name: symbol for symbol in symbols}
     return {name: _expression(tree, named) for name, tree in json.loads(text).items()}
 
 
 def written(forms: Forms) -> str:
-    """Return the text that holds forms, a line each."""
+    """Return the forms as JSON, one on each line."""
     lines = (f'"{name}": {json.dumps(_tree(form), separators=(",", ":"))}' for name, form in forms.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -80,8 +80,8 @@ def modules() -> dict[str, Derive]:
 
 
 def main() -> None:
-    """Write all forms anew."""
-    # Without the files every module derives all of its forms, including those that its file lacked.
+    """Derive all forms and write their files anew."""
+    # If the files are deleted first, every module derives all of its forms, including forms that its file lacked.
     before = {path: path.read_bytes() for path in Path(theorems.__path__[0]).rglob(f"*{SUFFIX}")}
     for path in before:
         path.unlink()

@@ -1,11 +1,11 @@
 """Verify theorems of machine-learning theory: statements as data, checked, proved and certified.
 
-A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
-The verbs are functions here and commands in a shell, under the same names (except `list_theorems`
-and `list_experiments` for `list`, and `list_language` for `language`).
+A theorem is an id (`verify list` shows them), `file.py:name`, a statement in a line of text, or a
+`verify.Theorem`. The verbs are functions here and commands in a shell, under the same names (except
+`list_theorems` and `list_experiments` for `list`, and `list_language` for `language`).
 
     verify.show(theorem)              the statement, and the standing of each claim
-    verify.conditions(theorem, ...)   the hypotheses' status, and the claims' range beyond them
+    verify.conditions(theorem, ...)   each hypothesis's status, and ranges of the other parameters
     verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls
     verify.prove(theorem)             the standing of each claim for all parameters
     verify.derive(theorem)            the derivation, each step checked by SymPy
@@ -25,15 +25,15 @@ Values are exact: integers, Fractions, or text such as "1/500" and "1e-9".
 >>> str(result.outcome), str(result.evidence)
 ('verified', 'proved')
 
-`print(result)` shows what the command line prints, `result.to_json()` what `--json` prints; in a
-notebook a result is a table. An outcome is verified, refuted, inconclusive or out_of_scope
-(`verify.Outcome`), and rests on evidence: proved, certified, computed or simulated
+`print(result)` prints the same as the command, and `result.to_json()` returns the object that
+`--json` prints; a notebook shows a table. An outcome is verified, refuted, inconclusive or
+out_of_scope (`verify.Outcome`), and rests on evidence: proved, certified, computed or simulated
 (`verify.Evidence`). The standing for all parameters is reported separately (`verify.ForAll`).
 
 A theorem of your own is written with `Theorem`, `Statement`, `Parameter`, `Hypothesis` and a kind
 of clause, such as `Inequality` or `Identity`; `verify.new("my_lemma.py")` writes one to begin with.
-Wrong input raises `InputError`, a theorem that is not well formed `TheoremError`. The help of
-a public name, as in `help(verify.check)`, has an example, and its parameters, results and errors.
+Invalid input raises `InputError`; a theorem that is not well formed raises `TheoremError`. The help
+of a public name, as in `help(verify.check)`, shows parameters, results, errors and an example.
 """
 
 # The public names are listed in `__init__.pyi`, and are loaded when they are first used, so the import is fast.
@@ -47,7 +47,7 @@ from verify.shown import shown_by
 _NAMES = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
 _MODULE_OF = {alias.name: node.module for node in _NAMES if isinstance(node, ast.ImportFrom) for alias in node.names}
 
-# The module that formats results is loaded when one is shown.
+# The module that formats results is loaded when a result is shown.
 shown_by(lambda: import_module("verify.reports.display.forms"))
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]

@@ -1,7 +1,7 @@
 """Time limits of computations: the caller sets a deadline, and long computations, such as a proof search, check it.
 
-Code that never checks the deadline, such as an algorithm of SymPy, is ended by an alarm, if the system has one.
-Invalid efforts, such as 0 seconds, are refused here.
+Code that never checks the deadline, such as an algorithm of SymPy, is interrupted by a timer, if the system has one.
+Invalid values of effort parameters, such as `seconds=0`, are refused here.
 """
 
 import math
@@ -28,11 +28,11 @@ _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
 """Minimum time in seconds granted even after the deadline; most checks finish within it."""
 _AGAIN = 0.05
-"""Seconds between two alarms; the second one is needed if the computation caught the exception of the first."""
+"""Seconds between two alarms; the second is needed if the computation caught the exception of the first."""
 _SOON = 1e-3
 """Delay in seconds of an alarm that is due at once."""
 _INTERRUPTS: list[BaseException] = []
-"""Interrupts that came during a callback, which cannot raise; they are raised later."""
+"""Keyboard interrupts that arrived during a callback, which cannot raise; they are raised later."""
 
 
 def _counts(value: object) -> bool:
@@ -46,11 +46,11 @@ EFFORTS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "jobs": ("must be an integer >= 1", _counts),
     "recheck": ("must be a number of rows, an integer >= 1", _counts),
 }
-"""The requirement on each effort, in words and as a test, by the effort's parameter name."""
+"""The requirement on each effort parameter, in words and as a test, by the parameter's name."""
 
 
 def require_effort(**given: Any) -> None:
-    """Raise InputError for an invalid effort, such as 0 seconds; None stands for an effort that is not given."""
+    """Raise InputError for an invalid value of an effort parameter, such as 0 seconds; None means "not given"."""
     for name, value in given.items():
         requirement, fits = EFFORTS[name]
         if value is not None and not fits(value):
@@ -64,13 +64,13 @@ class Budget:
     Parameters
     ----------
     end
-        The deadline of computations that look at the clock, by `time.monotonic()`, in seconds.
+        The deadline of computations that check the clock, in seconds of `time.monotonic()`.
     hard_end
-        The time at which a computation that does not look at the clock is ended.
+        The time at which a computation that does not check the clock is interrupted, in the same seconds.
     runs_end
-        The deadline for following recursions; `check` sets it before `end`, so that time is left for later work.
+        The deadline for iterating recursions; `check` sets it before `end`, so that time is left for later work.
     work
-        The maximum cost of the re-checker's checks together, in nominal microseconds.
+        The maximum total cost of the re-checker's checks, in nominal microseconds.
     interrupted
         Whether Ctrl-C ended a computation.
     """
@@ -84,7 +84,7 @@ class Budget:
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the deadline of computations within this context, in `time.monotonic()`, unless it is already earlier."""
+    """Set a deadline for computations within this context, in seconds of `time.monotonic()`, unless one is earlier."""
     before = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -94,7 +94,7 @@ def until(deadline: float) -> Iterator[None]:
 
 @contextmanager
 def proving(work: int) -> Iterator[None]:
-    """Set the work that a search for a proof may take within this context."""
+    """Set the work that a search for a proof may take within this context, in columns of linear programs."""
     before = _PROOF_WORK.set(work)
     try:
         yield
@@ -114,7 +114,7 @@ def look_at_the_clock() -> None:
 
 
 def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
-    """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, wherever the function stands then.
+    """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, whatever the function is then doing.
 
     The system's timer interrupts the function, on the main thread of a process. On another thread, on a system without
     this timer, or if other code handles the timer's signal, the function runs to its end. The deadline of `until` is
@@ -132,11 +132,11 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
         _set_timer()
         result = function(*arguments)
     finally:
-        # An alarm may still interrupt one of the next lines; there is time to run them before the alarm after it.
+        # An alarm may still interrupt one of the next lines; there is time to run them again before the next alarm.
         while True:
             try:
                 _ALARM.set(outer)
-                # The hook sets the timer when it notes an interrupt, so it is removed before the timer is restored.
+                # The hook sets the timer when it notes an interrupt, so remove the hook before restoring the timer.
                 sys.unraisablehook = hook
                 _set_timer()
                 if outer == math.inf:

@@ -1,4 +1,4 @@
-"""Threads on all cores, for functions that release Python's global lock."""
+"""Threads on all cores, for functions that release Python's global interpreter lock."""
 
 import os
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from threading import Event, Lock
 
 
 def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
-    """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; with `alone`, on this only.
+    """Call `work` with each of 0 … count − 1, in any order, on this thread and others; with `alone`, only on this one.
 
     The results of `work` must not depend on the order. `work` must not call `on_all_cores`: all threads could then wait
-    for each other. If a piece raises, or Ctrl-C is pressed, no further piece starts. Once all running pieces have
-    ended, the exception of this thread, or else of another, is raised.
+    for each other. If a call raises, or Ctrl-C is pressed, no further call starts. Once all running calls have ended,
+    the exception of this thread, or else of another, is raised.
     """
     left, taking, failed = iter(range(count)), Lock(), Event()
 
@@ -47,5 +47,5 @@ def cores() -> int:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Return the threads of a process; a forked process does not inherit its parent's threads."""
+    """Return the thread pool of a process; a forked process does not inherit its parent's threads."""
     return ThreadPoolExecutor(cores())

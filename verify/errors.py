@@ -1,4 +1,4 @@
-"""Errors of a user (InputError), of a theorem's author (TheoremError), and of arithmetic that cannot decide."""
+"""Errors in a user's input (InputError), in a theorem (TheoremError), and in arithmetic."""
 
 import re
 import sys
@@ -11,9 +11,9 @@ _MOST_NAMES = 8
 
 
 def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
-    """Return the known names near to a name, as a question, followed by the list of known names if it is short.
+    """Return the known names similar to a name, as a question, followed by the list of known names if it is short.
 
-    `what` begins the list, as in `its parameters are`. If there are many names and none is near, the first few are
+    `what` begins the list, as in `its parameters are`. If there are many names and none is similar, the first few are
     listed. Case is ignored.
     """
     # The import takes 10 ms, and only errors need it.
@@ -37,7 +37,7 @@ _IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 def explained(error: BaseException) -> str:
-    """Return the meaning and the remedy of an error raised in a theorem file; else the error's class and text."""
+    """Return the meaning and the remedy of an error raised in a theorem file or, if unknown, its class and text."""
     said = str(error)
     if isinstance(error, InputError | TheoremError):
         return said
@@ -82,7 +82,7 @@ def _parameters_of(name: str) -> list[str]:
 
 
 class InputError(ValueError):
-    """An input that was not understood: one line with the name, the value and the requirement.
+    """An invalid input; the message is one line with the name, the value and the requirement.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class InputError(ValueError):
 
 
 class TheoremError(ValueError):
-    """A theorem that is not well formed: an expression outside the language, a step that does not hold.
+    """A theorem that is not well formed, such as an expression outside the language, or a step that does not hold.
 
     Examples
     --------
@@ -128,11 +128,11 @@ class TheoremError(ValueError):
 
 
 class PrimitiveError(TheoremError):
-    """A theorem's own function raised a wrong error, or returned something that is no value."""
+    """A theorem's primitive raised an error that it may not raise, or returned an invalid value."""
 
 
 class BeyondReachError(TheoremError):
-    """An expression that is not evaluated here, such as the limit of a function that is not rational."""
+    """An expression that the engine does not evaluate, such as the limit of a function that is not rational."""
 
 
 class NoInstanceError(TheoremError):
@@ -140,11 +140,11 @@ class NoInstanceError(TheoremError):
 
 
 class ArithmeticLeftError(TheoremError, TypeError):
-    """A number of the engine was turned into a float or an int, or mixed with a number that is not the engine's."""
+    """A number of the engine was converted to a float or an int, or combined with a number of another type."""
 
 
 class NotExactError(ArithmeticError):
-    """An exact rational was asked for, and the value is not rational or has too many digits."""
+    """An exact rational is needed, and the value is not known to be rational, or has too many digits."""
 
 
 class UndefinedError(ArithmeticError):
@@ -173,7 +173,7 @@ class UndecidedError(ArithmeticError):
 
 
 class OutOfTimeError(BaseException):
-    """The deadline of a computation has passed; in the evaluation of a primitive this becomes an UndecidedError.
+    """The deadline of a computation has passed; the evaluation of a primitive then raises UndecidedError.
 
-    It is a BaseException, so that no `except Exception` in a library or in a package's code catches it.
+    The error is a BaseException, so that no `except Exception` in a library or in a package's code catches it.
     """

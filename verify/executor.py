@@ -25,10 +25,10 @@ Result = TypeVar("Result")
 DEATHS = 3
 """Number of times that the workers may be lost, without an answer in between, before their calls are given up."""
 _ANSWER_SECONDS = 10
-"""Timeout in seconds: of the connection to a scheduler, of its greeting, and of Dask's client."""
+"""Timeout in seconds of the connection to a scheduler, of its first message, and of Dask's client."""
 _LONGEST_GREETING = 2**20
-"""Exclusive bound on the length of a scheduler's first message, in bytes; a server that sends more is no scheduler."""
-# FLINT's precision belongs to the process; a Dask worker may have several threads.
+"""Exclusive bound on a scheduler's first message, in bytes; a server that announces a longer one is no scheduler."""
+# FLINT's precision is global to the process, and a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
 
@@ -65,7 +65,7 @@ class Answer(Generic[Result]):
 
 @contextlib.contextmanager
 def cancelling() -> Iterator[None]:
-    """Ignore a KeyError in the thread of joblib that deals out calls: it may look up a call that was just cancelled."""
+    """Ignore a KeyError in joblib's thread that sends out calls: the thread may look up a call just cancelled."""
     hook = threading.excepthook
 
     def other_errors(raised: threading.ExceptHookArgs) -> None:
@@ -92,10 +92,10 @@ class Workers:
     def unordered(
         self, function: Callable[..., Result], calls: Iterable[tuple[object, ...]]
     ) -> Generator[Result, None, None]:
-        """Yield the results of a function for a list of arguments, in any order.
+        """Yield a function's result for each tuple of arguments, in any order.
 
         At most two calls per worker are pending. On a cluster, another worker takes over the calls of a dead worker.
-        InputError and TheoremError are raised as they are. Any other error, such as the death of a local process or the
+        InputError and TheoremError are raised unchanged. Any other error, such as the death of a local process or the
         loss of the cluster, is raised as LostError. If the generator is closed early, no further call starts, and the
         local processes end.
         """
@@ -135,7 +135,7 @@ class Workers:
         calls: Iterable[tuple[object, ...]],
         enough: Callable[[Result], bool] = lambda _: False,
     ) -> Generator[Answer[Result], None, None]:
-        """Yield the answer to each of some calls of a function as it arrives, with the number of the call.
+        """Yield the answer to each call of a function as it arrives, with the call's number.
 
         Once an answer is `enough`, or an error, no further call is sent out. The calls of lost workers are repeated.
         LostError is raised after `DEATHS` losses without an answer in between.
@@ -160,7 +160,7 @@ class Workers:
         calls: Iterable[tuple[object, ...]],
         enough: Callable[[Result], bool] = lambda _: False,
     ) -> Generator[Result, None, None]:
-        """Yield the results of a function for a list of arguments, in their order, up to the first that is `enough`.
+        """Yield a function's result for each tuple of arguments, in their order, up to the first that is `enough`.
 
         The results are the same for any number of workers: an error of the function is raised at its place in the
         order, and pending calls after the last needed one are cancelled or ignored. Raises LostError as `answers` does.
@@ -215,7 +215,7 @@ def gathered(
     calls: Sequence[tuple[object, ...]],
     tell: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Result], bool]:
-    """Return the results of a function for a list of arguments, in their order, and whether Ctrl-C ended the calls.
+    """Return a function's result for each tuple of arguments, in their order, and whether Ctrl-C ended the calls.
 
     After Ctrl-C the results so far are returned. `function` itself returns a pair: a result, and whether Ctrl-C
     interrupted it. `tell(done, total)` is called with the progress.
@@ -236,7 +236,7 @@ def gathered(
 
 @contextlib.contextmanager
 def workers(jobs: int, scheduler: str | None) -> Iterator[Workers]:
-    """Yield the workers.
+    """Yield `jobs` local workers, or the workers of the Dask scheduler at an address.
 
     Raises InputError for invalid jobs, for several jobs with a scheduler, if a package is missing, and if no scheduler
     answers.
@@ -271,7 +271,7 @@ def refuse_unanswered(address: str) -> None:
         with socket.create_connection((form["host"].strip("[]"), int(form["port"])), _ANSWER_SECONDS) as connection:
             if form["scheme"] == "tls":
                 return
-            # A scheduler speaks first: the length of a short message, in 8 bytes.
+            # A scheduler sends first: the length of a short message, in 8 bytes.
             connection.settimeout(_ANSWER_SECONDS)
             if 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < _LONGEST_GREETING:
                 return
@@ -284,7 +284,7 @@ def refuse_unanswered(address: str) -> None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Silence the logs of Dask and asyncio: an exception reports a fault in one line."""
+    """Silence the logs of Dask and asyncio; an exception reports a failure, in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

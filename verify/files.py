@@ -19,9 +19,9 @@ NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
 _LONGEST_NAME = 100
 """Maximum length of such an id or label, in characters."""
 _OWN_PART = 150
-"""A temporary file's name begins with the final name, cut to this number of characters."""
+"""Maximum number of characters of the final name with which a temporary file's name begins."""
 _LONGEST_READ = 64_000_000
-"""Maximum number of bytes that are read to decide whether a file is ours; none of our files is longer."""
+"""Maximum number of bytes that are read to decide whether this program wrote a file; none of its files is longer."""
 FOLDER = Path(".lemmascope")
 """The folder, in the working directory, of the command line's stored results."""
 
@@ -49,8 +49,8 @@ def parts_of(path: Path) -> list[Path]:
 def whole(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside a path, and move it to the path if nothing is raised.
 
-    So nobody reads half a file. The temporary file's name is random, and must be unused, so that several processes may
-    write at once, and no other file is overwritten. Raises OSError.
+    So no reader sees half a file. The temporary file's name is random, and must be unused, so that several processes
+    may write at once, and no other file is overwritten. Raises OSError.
     """
     part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
     part.open("xb").close()
@@ -64,7 +64,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
-    """Whether a path may be written to without loss: there is no file, or it is empty, or it is ours.
+    """Whether a path may be written to without loss: there is no file, or it is empty, or `is_ours(content)`.
 
     False for a folder, a device and a broken link. Raises OSError for a file that cannot be read.
     """

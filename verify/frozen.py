@@ -1,4 +1,4 @@
-"""Immutable mappings and data: data must stay as they were when their digest was taken."""
+"""Immutable mappings and dataclasses, so that data cannot change after their digest was computed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy

@@ -1,6 +1,6 @@
 """Installed packages: the version of this one, and the packages of its optional extras.
 
-A call that needs a missing package gets one line, with the command that installs its extra.
+A call that needs a missing package raises InputError: one line, with the command that installs the package's extra.
 """
 
 import sys
@@ -61,7 +61,7 @@ def _advice(missing: list[str]) -> str:
 
 
 def install(*extras: str) -> str:
-    """Return the command that installs extras: from the checkout with its pins or, without a checkout, by name."""
+    """Return the command that installs extras: from the checkout with its pins; without a checkout, their packages."""
     if not (ROOT / "constraints.txt").is_file():
         return f"python -m pip install {' '.join(package for extra in extras for package in EXTRAS[extra])}"
     here = Path.cwd() == ROOT

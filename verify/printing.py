@@ -4,10 +4,10 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 """Expressions as text and in LaTeX, printed as they are stored, without evaluation.
 
-SymPy's printers compute as they print: they take minus signs out, sort terms by their values, and move factors with a
-negative exponent below a fraction bar. For an unevaluated expression they may show another expression, divide by 0, or
-never end. So here they print only expressions without kept (unevaluated) parts. Any other expression is written as it
-is stored, with its parts in their order.
+SymPy's printers compute while they print: they factor out minus signs, sort terms by their values, and move factors
+with a negative exponent below a fraction bar. For an unevaluated expression they may show another expression, divide by
+0, or never end. So here they print only expressions without kept (unevaluated) parts. Any other expression is written
+as it is stored, with its parts in their order.
 """
 
 import re
@@ -23,7 +23,7 @@ from sympy.printing.str import StrPrinter
 _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Pow", "Atom"))
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
-"""Integers of at least this size under a root are not factored by SymPy; their roots count as unevaluated."""
+"""SymPy is not asked to factor integers of at least this size under a root; their roots count as unevaluated."""
 _EPS = re.compile(r"^eps(?=\d*(?:_|$))")
 """The name `eps`, alone or before an index."""
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
@@ -57,13 +57,13 @@ def latex_of(expression: Any) -> str:
 
 
 class _Kept:
-    """Tells from the form alone whether an expression has a kept (unevaluated) part; each node is examined once."""
+    """A test of an expression's form for a kept (unevaluated) part; each node is examined once."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[Any, bool]] = {}
 
     def within(self, node: Any) -> bool:
-        """Whether SymPy would write the node, or a part of it, in another way."""
+        """Whether SymPy would write the node, or a part of it, differently."""
         if id(node) not in self.known:
             parts = getattr(node, "args", ())
             self.known[id(node)] = (node, _is_kept(node) or any(map(self.within, parts)))
@@ -201,7 +201,7 @@ class _Text(_Faithful, StrPrinter):
 
 
 class _Named(LatexPrinter):
-    r"""SymPy's printer, which writes the name `eps` as \varepsilon; the name `epsilon` is \epsilon."""
+    r"""SymPy's printer, but the name `eps` is written as \varepsilon; the name `epsilon` stays \epsilon."""
 
     def _deal_with_super_sub(self, string: str, style: str = "plain") -> str:
         return super()._deal_with_super_sub(_EPS.sub("varepsilon", string), style)
@@ -254,7 +254,7 @@ class _Latex(_Faithful, _Named):
         )
 
     def _print_Derivative(self, expr: Any) -> str:
-        # SymPy's own printing asks the parts for their signs.
+        # SymPy's own method computes the signs of the parts.
         return super()._print_Basic(expr) if self.kept.within(expr) else super()._print_Derivative(expr)
 
 

@@ -4,9 +4,9 @@
 variable LEMMASCOPE_CACHE names or, if it is not set, in `lemmascope` of the user's cache folder. If the variable is
 empty, `USER` keeps nothing.
 
-Each file holds the digest of the sources of its result, and counts only for these sources. A file that is damaged, or
-that came with a copied folder or from another machine, is ignored. A file that is forged in place is believed. So the
-folder of `USER` is not used if another user owns it or may write in it, on systems that report owners and rights.
+Each file contains the digest of the sources of its result, and is used only for these sources. A file that is damaged,
+or that came with a copied folder or from another machine, is ignored. A file forged in place is not detected. So the
+folder of `USER` is not used if another user owns it or may write in it, on systems that report owners and permissions.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def make_folder() -> None:
 
 @dataclass(frozen=True)
 class Memory:
-    """A cache in the folder that `place(make)` returns; at most `most` files are kept, or all if it is None.
+    """A cache in the folder that `place(make)` returns; at most `most` files are kept, or all if `most` is None.
 
     `place(True)` makes the folder. An OSError of `place` means that there is no folder to use.
     """
@@ -53,7 +53,7 @@ class Memory:
     most: int | None = None
 
     def knows(self, name: str) -> bool:
-        """Whether there is a file for a name, whatever the digest of its sources."""
+        """Whether there is a file for a name, with any digest of its sources."""
         path = self._path(name)
         with suppress(OSError):
             return path is not None and path.is_file()
@@ -95,7 +95,7 @@ class Memory:
 
 
 def _keep_newest(folder: Path, most: int) -> None:
-    """Remove all but the `most` most recently used files; temporary files that killed processes left count too."""
+    """Remove all but the `most` most recently used files; temporary files of killed processes are counted too."""
     for old in sorted(folder.iterdir(), key=_used)[:-most]:
         with suppress(OSError):
             old.unlink()

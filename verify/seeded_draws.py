@@ -1,4 +1,4 @@
-"""Draws by Hypothesis that depend only on their seed; this needs two private names of Hypothesis."""
+"""Draws by Hypothesis that depend only on their seed; this module uses two private names of Hypothesis."""
 
 import hashlib
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def own_draws() -> Iterator[None]:
 
 
 def seed_draws(test: Any, number: int) -> None:
-    """Let a test of Hypothesis draw from a seed, and keep its settings.
+    """Make a Hypothesis test draw from a seed, and keep its settings.
 
     Hypothesis's own `seed` also removes the database, in which failures are kept. Raises AttributeError in a version
     whose tests keep their settings elsewhere.

@@ -1,6 +1,6 @@
 """Base classes of results: a short `repr` at the prompt, the command line's text in `print`, a table in a notebook.
 
-`verify.reports.display` holds all formats, and is loaded when something is shown. `verify/__init__.py` registers it by
+`verify.reports.display` has all formats, and is loaded when something is shown. `verify/__init__.py` registers it by
 `shown_by`, so that this module does not import it.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def visible(text: str, *, lines: bool = False) -> str:
     r"""Return text with each unprintable character as Python's escape sequence, such as `\x1b`.
 
-    All text for people passes through this function last. So text from a file or from the user can neither begin a new
+    All displayed text passes through this function last. So text from a file or from the user can neither begin a new
     line nor control a terminal. With `lines`, line breaks are kept.
     """
     if lines:

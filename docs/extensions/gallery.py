@@ -87,7 +87,7 @@ def _link(finding: Finding) -> str:
 
 
 def findings_index() -> str:
-    """Return the index of the findings as a page of the site includes it, without its title."""
+    """Return the text of FINDINGS.md without its title, with links relative to `docs/`."""
     text = (ROOT / "FINDINGS.md").read_text(encoding="utf-8")
     return text.partition("\n")[2].replace("(docs/findings/", "(findings/")
 

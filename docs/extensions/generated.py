@@ -79,7 +79,7 @@ def _write(app: "Sphinx") -> None:
 
 
 def _escape_bars(_app: "Sphinx", _what: str, _name: str, _item: Any, _options: Any, text: list[str]) -> None:
-    """Escape |x| in docstrings, which reStructuredText takes for a substitution; code stays as it is."""
+    """Escape |x| in docstrings, which reStructuredText would read as a substitution; code is unchanged."""
     text[:] = [re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", line) for line in text]
 
 

@@ -40,7 +40,7 @@ def _levels(edges: dict[str, set[str]]) -> dict[str, int]:
 def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     """Return the upper left corner of each box: one row for each level, from the root down.
 
-    The re-checker stands in the row of `claims`.
+    The re-checker is in the row of `claims`.
     """
     levels = _levels(edges)
     levels["rechecker"] = levels["claims"]
@@ -50,7 +50,7 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     widest = max(map(len, rows.values()))
     places = {}
     for level, subpackages in rows.items():
-        # `claims` stands in the column of the subpackages that it imports, the re-checker on the other side.
+        # `claims` is in the column of the subpackages that it imports; the re-checker is on the other side.
         subpackages.sort(key=lambda subpackage: subpackage == "rechecker")
         start = 0 if "rechecker" in subpackages else (widest - len(subpackages)) / 2 * (len(subpackages) > 1)
         for i, subpackage in enumerate(subpackages):
@@ -59,7 +59,7 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
 
 
 def subpackages() -> str:
-    """Return the picture as SVG: a box for each subpackage, and arrows from it to its imports by `direct`."""
+    """Return the picture as SVG: a box for each subpackage, and an arrow to each of its `direct` imports."""
     edges = direct()
     places = _places(edges)
     width = max(x for x, _ in places.values()) + _WIDE + 10

@@ -43,7 +43,7 @@ def _verb(name: str, command: Any) -> Iterator[str]:
 
 
 def _option(option: Any) -> tuple[str, str, str]:
-    # A flag has no value to type.
+    # A flag takes no value.
     kind = "NUMBER" if option.type_descriptor.annotation in (int, float) else "TEXT"
     value = "" if option.is_flag else f" {option.metavar or kind}"
     hidden = option.is_flag or option.multiple or option.default in (None, "")
@@ -66,7 +66,7 @@ def groups() -> dict[str, list[str]]:
 
 
 def names_table() -> str:
-    """Return a table for each group of the public names: what each is, by the first paragraph of its docstring."""
+    """Return a table for each group of the public names, with the first paragraph of each name's docstring."""
     parts = []
     for heading, names in groups().items():
         rows = ((code(name), plain(first_paragraph(getattr(verify, name).__doc__))) for name in names)
@@ -89,7 +89,7 @@ def _documented(name: str) -> str:
 
 
 def expressions() -> str:
-    """Return the heads of the language, each with an example and its data, as the digest sees them."""
+    """Return the heads of the language, each with an example and the data that the digest covers."""
     rows = ((name, example, to_data(example)) for name, example in EXAMPLES.items())
     written = ((code(name), code(str(example)), code(str(data).replace("'", '"'))) for name, example, data in rows)
     return table(("head", "an example", "its data"), written)
@@ -127,9 +127,9 @@ def clauses() -> str:
 
 
 def primitives(theorems: Iterable[str] | None = None) -> str:
-    """Return a table of the primitives that the given or all installed theorems bring.
+    """Return a table of the primitives that the given theorems define, by default all installed theorems.
 
-    It shows the version, the value, and the door that brings a second computation.
+    The table shows each primitive's version and value, and the door to its second computation.
     """
     for name in ids("theorem") if theorems is None else theorems:
         verify.load_theorem(name)

@@ -24,7 +24,7 @@ def _x(step_size: Fraction) -> float:
 
 
 def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool, str], Fraction]:
-    """Return an instance (T, q, d), and three step sizes: Theorem 1's limit there, an end, and a violation.
+    """Return an instance (T, q, d), and three step sizes there: Theorem 1's limit, an end, and a violation.
 
     The conclusion is shown up to the end. The end is a triple: the step size, whether it is excluded, and the standing
     of the theorem that shows the conclusion. The limit, the certified violation and the violation's instance are read

@@ -208,7 +208,7 @@ def _trained(
 
 
 def _shape_of(name: str, matrix: Float64[Tensor, "d d"]) -> Iterator[tuple[str, float]]:
-    """Yield the mean of the diagonal, the largest absolute entry off it, and the distance to the identity."""
+    """Yield named values: the mean of the diagonal, the largest absolute entry off it, and the distance to I."""
     diagonal = matrix.diagonal()
     yield f"{name}_diagonal", float(diagonal.mean())
     yield f"{name}_off_diagonal", float((matrix - diagonal.diag()).abs().max())
@@ -236,7 +236,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             _fresh_errors(pattern(A, B), n, covariance, prior, prompts=int(settings["prompts"]), generator=generator)
         )
     over_runs = {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
-    # The loss is that of the trained matrices: its standard error is over the fresh prompts, not over the runs.
+    # The standard error of the loss is over the fresh prompts, given the trained matrices; the others are over runs.
     return {"loss": _measurement(torch.cat(errors)), **over_runs}
 
 

@@ -3,10 +3,10 @@
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
 w* ~ N(0, Σ^{-1}), and each run has its own eigenvectors of Σ. Readings are taken at equally spaced steps, on fixed
 prompts that are not used in training. A curve is the mean over the runs, with its standard error. For a single run, the
-standard error of a loss is over the prompts, and a distance has none. Dist(M, I) = min_t |M − tI| / |M|. Signs are
-those of A_l; the paper's figures show the opposite signs, those of Q_l = −diag(A_l, 0).
+standard error of a loss is over the prompts, and a distance has none. Dist(M, I) = min_t |M − tI| / |M|. The heat maps
+show the signs of A_l; the paper's figures show the opposite signs, of Q_l = −diag(A_l, 0).
 
-`protocol` chooses the default settings. `code`, the protocol of `--full`, is that of the authors' code
+`protocol` chooses the default settings. `code`, the protocol of `--full`, follows the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
 demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5. The paper does
 not state the step size or its halvings, Adam's 0.9 and 0.9, or the scale of the initial entries: these are ours.
@@ -14,8 +14,8 @@ not state the step size or its halvings, Adam's 0.9 and 0.9, or the scale of the
 
 In `code` and `text`, the numbers of unseen prompts and of readings are ours, and the seeds 0 to 4 or 0 to 2 are
 replaced by 5 or 3 runs with our own draws. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ;
-this changes no distribution of a loss, no distance and no diagonal. Its heat maps show Σ^½ A_l Σ^½ in the basis of Σ's
-eigenvectors, 100 steps before the end.
+this changes no distribution of a loss, no distance and no diagonal. The code's heat maps show Σ^½ A_l Σ^½ in the basis
+of Σ's eigenvectors, 100 steps before the end.
 """
 
 import math
@@ -74,7 +74,7 @@ def trained(
 def test_losses(
     A: Float64[Tensor, "L d d"], B: Float64[Tensor, "L d d"] | None, prompts: Prompts
 ) -> Float64[Tensor, "N"]:
-    """Return the squared error of each prompt, (N,), in chunks."""
+    """Return the squared error of each prompt, (N,), computed in chunks."""
     parts = zip(*(part.split(_CHUNK, dim=-1) for part in prompts), strict=True)
     return torch.cat([losses(A, B, Prompts(*part)) for part in parts])
 
@@ -82,7 +82,7 @@ def test_losses(
 def losses_given_examples(
     A: Float64[Tensor, "L d d"], B: Float64[Tensor, "L d d"] | None, prompts: Prompts, root: Float64[Tensor, "d d"]
 ) -> Float64[Tensor, "N"]:
-    """Return the mean over w* and the query of each prompt's squared error, (N,), in chunks."""
+    """Return each prompt's squared error averaged over w* and the query, (N,), computed in chunks."""
     return torch.cat([mean_losses(A, B, part, root) for part in prompts.second_moment.split(_CHUNK, dim=-1)])
 
 
@@ -185,7 +185,7 @@ def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
     training = Training(plan, 0, device)
     training.advance()
     draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)
-    # The time of a step is mostly that of its gradient. A reading computes no gradient: its time is overestimated.
+    # The gradient takes most of a step's time. A reading computes no gradient: its time is overestimated.
     steps = plan.read[-1]
     each = steps * step + (steps / plan.resample + unseen / plan.batch) * draw
     return runs * (each + len(plan.read) * unseen / plan.batch * step)
@@ -235,7 +235,7 @@ CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vect
 def by_protocol(
     own: Iterable[Parameter], quick: Mapping[str, Value], code: Mapping[str, Value], text: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """Return an experiment's settings and protocols, for its `own` parameters and the training's that `quick` sets."""
+    """Return an experiment's settings and protocols: its `own` parameters, and those of training that `quick` sets."""
     parameters = (*own, *(parameter for parameter in _TRAINING if parameter.name in quick))
     names = [parameter.name for parameter in parameters]
     columns = {"quick": quick, "code": code, "text": text}
@@ -260,8 +260,8 @@ _A_AND_B = (
 )
 _MANY = {"runs": 5, "n_test": 20_000, "readings": 51}
 _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}, _MANY)
-# More prompts take little time compared with the training. Figure 3's losses have heavy tails; its number of prompts is
-# that of a batch.
+# More prompts take little time compared with the training. Figure 3, whose losses have heavy tails, has as many prompts
+# as a batch.
 _OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
 # A figure of heat maps shares its training with Figure 1 or 3 if both have the same readings.
 _ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})

@@ -1,10 +1,10 @@
 r"""Minima found by descents of the expected loss over all matrices A_l and B_l, from many random starts, for d = 2.
 
-For d = 2 and Σ = I the matrix S = XXᵀ/n is distributed as TTᵀ/n with T = (t_1 0; g t_2). The entries of T are
-independent: t_1² is chi-squared with n and t_2² with n − 1 degrees of freedom, and g ~ N(0, 1). The error is linear in
-x and in w*, so that the expected loss is the mean over S of the sum of the squared errors over the coordinate unit
-vectors x and w*. This sum is a polynomial in S of degree 2L, or 3^L − 1 if the B_l move the tokens. Gauss rules in
-t_1², t_2² and g integrate it exactly up to rounding.
+For d = 2 and Σ = I the matrix S = XXᵀ/n of a prompt's examples X is distributed as TTᵀ/n with T = (t_1 0; g t_2). The
+entries of T are independent: t_1² is chi-squared with n and t_2² with n − 1 degrees of freedom, and g ~ N(0, 1). The
+error is linear in the query x and in w*, so that the expected loss is the mean over S of the sum of the squared errors
+over all unit coordinate vectors x and w*. This sum is a polynomial in S of degree 2L, or 3^L − 1 if the B_l move the
+tokens. Gauss rules in t_1², t_2² and g integrate it exactly up to rounding.
 
 Two optimisers of SciPy, BFGS and L-BFGS-B, start from the same points: entries N(0, s²), log10 s uniform in [−2, 0].
 """
@@ -29,16 +29,16 @@ METHODS: Mapping[str, tuple[str, dict[str, float]]] = {
 MOST_NODES, MOST_EXAMPLES = 10**5, 300
 """Maximum numbers of nodes and of examples; beyond about 340 examples SciPy's Gauss-Laguerre weights overflow."""
 FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
-"""Largest absolute entry of the gradient at rest; relative distance of losses that count as equal; largest absolute
-entry of the matrices, beyond which the loss is set to infinity.
+"""A descent ends *at rest* if no entry of the gradient exceeds `FLAT` in absolute value. Losses within a relative
+distance `SAME` count as equal. Matrices with an entry above `FAR` in absolute value get an infinite loss.
 """
 
 
 def exact_prompts(n: int, degree: int) -> Prompts:
     """Return prompts with d = 2 whose mean loss is the expected loss, if the loss is a polynomial of `degree` in S.
 
-    The square root of each quadrature weight, times that of the number of prompts, is a factor of the query x, because
-    the loss is a quadratic form in x. Raises InputError for more than 300 examples.
+    Each query x is scaled by the square root of the quadrature weight times the number of prompts, because the loss is
+    a quadratic form in x. Raises InputError for more than 300 examples.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -62,7 +62,7 @@ def exact_prompts(n: int, degree: int) -> Prompts:
 
 
 def _points(degree: int) -> int:
-    """Return the number of points of a Gauss rule that is exact for polynomials of a degree."""
+    """Return the number of points of a Gauss rule that is exact for polynomials of this degree."""
     return degree // 2 + 1
 
 
@@ -71,7 +71,7 @@ def expected_loss(
 ) -> Callable[[Float64[np.ndarray, "entries"]], tuple[float, Float64[np.ndarray, "entries"]]]:
     """Return the function of the entries of A, and of B if `moving`, that gives the expected loss and its gradient.
 
-    Raises InputError if the loss takes more than 100 000 nodes, or there are more than 300 examples.
+    Raises InputError if the loss needs more than 100 000 nodes, or there are more than 300 examples.
     """
     degree = 3**L - 1 if moving else 2 * L
     nodes = _points(degree) ** 2 * (degree + 1)
@@ -90,7 +90,7 @@ def expected_loss(
 
 
 def end_of(loss: Callable[[Any], tuple[float, Any]], method: str, start: Float64[np.ndarray, "entries"]) -> list[float]:
-    """Return the loss at which a descent ends, and the largest absolute entry of its gradient there."""
+    """Return the loss at the end of a descent, and the largest absolute entry of the gradient there."""
     from scipy.optimize import minimize
 
     name, options = METHODS[method]
@@ -129,7 +129,7 @@ def _measure(settings: Instance, *, seed: int, device: str, running: Running) ->
 def _counted(ends: Float64[np.ndarray, "descents 2"]) -> Mapping[str, Measurement]:
     """Return the lowest loss of all ends, each optimiser's least loss at rest, and its number of ends of each kind.
 
-    The kinds are: at rest with the least loss at rest of both optimisers, at rest elsewhere, and not at rest.
+    The kinds are: at rest with the least loss at rest of both optimisers, at rest with a larger loss, and not at rest.
     """
     at_rest = (ends[:, 1] <= FLAT) & np.isfinite(ends[:, 0])
     least = ends[at_rest, 0].min() if at_rest.any() else np.inf

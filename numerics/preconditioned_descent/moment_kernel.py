@@ -1,7 +1,8 @@
 r"""Loss and gradient of the model of `reduced`, with hand-written derivatives, on the CPU, for any number of layers.
 
-Layers act on a prompt through the d×d matrix S_l = X_l X_lᵀ/n, the vector h_l = X_l Y_lᵀ/n and the query x_l. With
-S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l (which is I under pattern (8)),
+In the notation of `reduced`, layer l acts on a prompt through the d×d matrix S_l = X_l X_lᵀ/n, the vector
+h_l = X_l Y_lᵀ/n and the query x_l. With S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l (which
+is I under pattern (8)),
 
     h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
     e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,

@@ -2,7 +2,7 @@
 
 The transformer is trained anew for each number of examples or of layers, and tested with the same number of examples.
 Gradient descent takes as many steps as there are layers. Standard errors are those of the mean over the prompts of all
-runs, given the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
+runs, given the trained matrices and the step sizes. An error of 0 cannot be shown on a logarithmic axis.
 
 With `protocol=text` the training is that of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)). All
 predictors see all n examples of the same prompts, which are used neither in training nor in fitting. The step sizes of
@@ -11,7 +11,7 @@ one for each step. If complex step sizes were allowed, some of the best might no
 Least squares has error 0 from d examples on. For fewer it is the solution of least norm; the paper does not name the
 norm, and both the Euclidean and the Σ-norm are shown.
 
-With `protocol=code`, the protocol of `--full`, the comparison is that of the authors' code
+With `protocol=code`, the protocol of `--full`, the comparison follows the authors' code
 (github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs from `text` in these
 points:
 - A_l and B_l are trained. Near the end the matrices are kept every 100 steps; the best on a separate batch are tested.
@@ -132,7 +132,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add a run's losses: of its best matrices, and of the other predictors, without `left_out` examples."""
+        """Add a run's losses: of its best matrices, and of the other predictors, which omit `left_out` examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))

@@ -1,11 +1,12 @@
 r"""The predictors that the figures compare with: gradient descent with the best step sizes, and least squares.
 
-Take L steps w' = w − a_l K ∇R(w) from w = 0, with K = I or Σ^{-1}. They end at a w with w* − w = p(KS) w*, where
-S = XXᵀ/n and p(s) = ∏ (1 − a_l s) = Σ_j c_j s^j. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and
-c_0 = 1. Its mean square is a quadratic form in c_0 … c_L: least squares gives the best p for a sample of prompts
-exactly, without a grid search over the a_l. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex,
-in conjugate pairs. Gradient descent cannot take such steps, and their loss is below that of all real steps. In that
-case the figures use the best real steps that a descent over the a_l finds from several starts, such as the real parts.
+For a prompt with S = XXᵀ/n, take L steps w' = w − a_l K ∇R(w) from w = 0 on R(w) = (w − w*)ᵀ S (w − w*)/2, with K = I
+or Σ^{-1}. They end at a w with w* − w = p(KS) w*, where p(s) = ∏ (1 − a_l s) = Σ_j c_j s^j. So the error at a query x
+is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1. Its mean square is a quadratic form in c_0 … c_L: least squares
+gives the best p for a sample of prompts exactly, without a grid search over the a_l. The a_l are the roots of
+s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs. Gradient descent cannot take complex steps, with
+which the loss is lower than with any real steps. In that case the figures use the best real steps that a descent over
+the a_l finds from several starts, such as the real parts.
 
 For n ≥ d, least squares on noiseless labels finds w* almost surely, with error 0. For fewer examples it finds the
 solution of least norm, which depends on the norm. For the Euclidean norm it is the orthogonal projection of w* on the
@@ -48,7 +49,7 @@ def best_coefficients(errors: Float64[Tensor, "L_plus_1 N"]) -> Float64[Tensor, 
     """
     if errors.shape[1] < len(errors):
         raise InputError("n_fit", errors.shape[1], f"must be at least {len(errors)}, the number of coefficients")
-    # Normal equations: LAPACK's least squares of long columns is not reproducible from run to run.
+    # The normal equations are solved, because LAPACK's least squares of long columns is not reproducible.
     gram = torch.stack([(errors * row).mean(dim=1) for row in errors])
     fitted = torch.linalg.solve(gram[1:, 1:], -gram[1:, 0])
     return torch.cat([fitted.new_ones(1), fitted])
@@ -140,7 +141,7 @@ def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor,
 def least_norm_losses(prompts: Prompts, n: int, root: Float[Tensor, "d d"]) -> Float[Tensor, "N"]:
     """Return the squared error of the least-squares solution of least norm ‖root w‖ of each prompt, (N,).
 
-    `root` is (d, d) and symmetric, I or Σ^{1/2}. The span of the root^{-1} x_i is that of the eigenvectors of
+    `root` is (d, d) and symmetric, I or Σ^{1/2}. The root^{-1} x_i span the same space as the eigenvectors of
     root^{-1} S root^{-1} with the n largest eigenvalues.
     """
     S, weights, query = prompts
@@ -148,7 +149,7 @@ def least_norm_losses(prompts: Prompts, n: int, root: Float[Tensor, "d d"]) -> F
         return torch.zeros_like(query[0])
     inverse = torch.linalg.inv(root)
     left, right = root @ weights, inverse @ query
-    # On the CPU: a GPU's solver for many small matrices takes a megabyte for each.
+    # The CPU is used, because a GPU's solver for many small matrices takes a megabyte for each.
     vectors = torch.linalg.eigh((inverse @ S.permute(2, 0, 1) @ inverse).cpu())[1].to(S)
     # The other d − n eigenvectors span the complement of the examples.
     inside, against = ((vectors[:, :, : len(S) - n] * part.T[:, :, None]).sum(dim=1) for part in (left, right))

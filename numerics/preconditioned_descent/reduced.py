@@ -1,8 +1,8 @@
 r"""Linear attention of patterns (8) and (11) from the d×d second moment of each prompt, for prompts of any length.
 
-The model is that of `reference`; the tests compare the loss and the gradient here with its autograd. A layer maps each
-column z to z + (1/n) P Z M (Zᵀ Q z). With P_l = diag(B_l, 1) and Q_l = −diag(A_l, 0), all columns change in the same
-way:
+The model is defined in `reference`; the tests compare the loss and the gradient here with its autograd. A layer maps
+each column z to z + (1/n) P Z M (Zᵀ Q z). With P_l = diag(B_l, 1) and Q_l = −diag(A_l, 0), all columns change in the
+same way. The examples' tokens X_l and labels Y_l become
 
     X_{l+1} = X_l − B_l (X_l X_lᵀ/n) A_l X_l,    Y_{l+1} = Y_l − (Y_l X_lᵀ/n) A_l X_l.
 
@@ -42,7 +42,7 @@ class Prompts(NamedTuple):
 
 
 def reduced(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Prompts:
-    """Return the parts of prompts that determine their error: tokens (N, d, n+1), weights (N, d) as in `sample`."""
+    """Return the parts of prompts that determine their error, from `sample`'s tokens (N, d, n+1) and weights (N, d)."""
     examples = tokens[:, :, :-1]
     second_moment = examples @ examples.mT / examples.shape[2]
     return Prompts(second_moment.permute(1, 2, 0).contiguous(), weights.T.contiguous(), tokens[:, :, -1].T.contiguous())
@@ -51,7 +51,7 @@ def reduced(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]
 def draw(
     count: int, n: int, covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"], key: int, step: int = 0
 ) -> Prompts:
-    """Return the prompts of a key's step, distributed as in `sample`; on all devices the same up to rounding.
+    """Return the prompts of a key's step, distributed as in `sample`, and the same on all devices up to rounding.
 
     For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
     triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For n < d
@@ -144,7 +144,7 @@ def _last_error(
 
 
 def residuals(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts) -> Float[Tensor, "N"]:
-    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B.
+    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,), differentiable in A and B; B is None under (8).
 
     Raises
     ------

@@ -282,16 +282,16 @@ def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
 
     With linear attention the squared error is a polynomial in the independent N(0, 1) coordinates of x_1..x_{n+1}
     and w*, and Gauss-Hermite's rule with m nodes is exact to degree 2m - 1. Degrees are bounded in one coordinate at
-    a time, for each entry of Z_0..Z_L: the degree of a product is the sum of the degrees, that of a sum is at most the
-    largest, and a zero entry of P or Q contributes nothing. Column n+1 is never a key, because of M. The bounds for the
+    a time, for each entry of Z_0..Z_L: degrees of factors add up, a sum has at most the largest degree of its terms,
+    and a zero entry of P or Q contributes nothing. Column n+1 is never a key, because of M. The bounds for the
     squared error are:
 
     - in a coordinate of x_i, i <= n, column i of Z_l has degree 3^l (three factors a layer). Layer l adds 2 · 3^l to
       the degree of column n+1, which ends at 3^L - 1. So the squared error has degree 2 (3^L - 1), and needs 3^L nodes;
     - in a coordinate of w* the degrees are the same, because w* enters with the labels; the target has degree 1;
-    - in a coordinate of x_{n+1}, each layer's update of column n+1 is linear: degree 2, with 2 nodes;
-    - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens do not move, and labels gain two factors a layer: degree 4L,
-      with 2L + 1 nodes for x_i. Labels stay linear in w*, with 2 nodes. With P_l = diag(B_l, 1) tokens move too, with
+    - in a coordinate of x_{n+1}, column n+1 stays linear in every layer: degree 2, with 2 nodes;
+    - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens do not change, and labels gain two factors a layer: degree 4L,
+      with 2L + 1 nodes for x_i. Labels stay linear in w*, with 2 nodes. With P_l = diag(B_l, 1) tokens change too, with
       3^L nodes for x_i.
 
     The derivative of the squared error in an entry of P or Q, zero or not, is twice the error times the error's

@@ -1,7 +1,7 @@
-"""The paper's training of A_l, or of A_l and B_l, by Adam with clipped gradients; checkpoints let it be continued.
+"""The paper's training of A_l, or of A_l and B_l, by Adam with clipped gradients; it can continue from a checkpoint.
 
 A batch is drawn anew after `resample` steps, the gradient of each matrix is clipped to the Frobenius norm `clip`, the
-step size is halved after every `halving` steps, and initial entries are Gaussian of small scale. Σ = V D Vᵀ, where V is
+step size is halved after every `halving` steps, and initial entries are N(0, `scale`²). Σ = V D Vᵀ, where V is
 uniformly random, as in the paper, or has the left singular vectors of a matrix with entries uniform on [−1, 1], as in
 the authors' code. Prompts are drawn in float64. With `dtype` float32 they are rounded, and the matrices, Adam's means
 and each prompt's loss are computed in float32.
@@ -92,7 +92,7 @@ class Training:
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
         self.divergence, self.device, self.key = Divergence(plan.eta, device), device, key_for(seed, "training batches")
-        # Drawn on the CPU, so that a training begins with the same matrices on every device.
+        # The initial matrices are drawn on the CPU, so that they are the same on every device.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
         shape, count = (plan.L, plan.d, plan.d), {"A": 1, "A_and_B": 2}[plan.trained]
         self.dtype = _DTYPES[plan.dtype]

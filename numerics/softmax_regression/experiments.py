@@ -2,7 +2,7 @@
 
 The tasks, which are ours, have A with independent entries N(0, 1/d), and
 - `teacher`: b = softmax(A x*), x* ~ N(0, d I), so that logits have variance d;
-- `simplex`: b uniform on the simplex, whatever A is;
+- `simplex`: b uniform on the simplex, independent of A;
 - `outliers`: as `teacher`, with half of the target's mass moved to a row drawn uniformly.
 The layer is trained by Adam on fresh tasks. The step size eta_GD of the gradient step has the least mean loss on search
 tasks, on a grid refined once. Both models are then compared on the same test tasks, at several readings (numbers of
@@ -29,7 +29,7 @@ from verify.runs.checkpoints import alike
 
 TASKS = ("teacher", "simplex", "outliers")
 _TOGETHER = 320_000
-"""Number of attention weights, n² per task, that are held at once, so that they stay in a processor's cache."""
+"""Number of attention weights, n² per task, that are computed at once, so that they fit into a processor's cache."""
 _TIMED = 20
 """Number of training steps, and of tasks, in the estimate of a run's time."""
 
@@ -70,7 +70,7 @@ def _losses(output: Float64[Tensor, "count n"], b: Float64[Tensor, "count n"]) -
 
 
 def line_search(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> float:
-    """Return the step size of least mean loss on some tasks, on a grid of quarter decades refined to tenths."""
+    """Return the step size of least mean loss on the tasks, from a grid of 4 points per decade, refined once to 40."""
     n = A.shape[1]
 
     def best(candidates: Tensor) -> float:
@@ -91,7 +91,7 @@ def trained_layer(
         If training diverges; the error names eta and the step.
     """
     W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
-    # From a negative v, training has to pass v = 0, at which W has no gradient, and stays near it for long.
+    # From a negative v, training would have to pass v = 0, where the gradient in W is 0, and stay near it for long.
     v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
     layers = []
     optimizer = torch.optim.Adam([W.requires_grad_(), v.requires_grad_()], lr=eta)
@@ -133,7 +133,7 @@ def _read_at(settings: Instance) -> list[int]:
 
 
 def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, list[float]]:
-    """Return the measurements of one repetition: lists with a number for each reading, or with one for eta_GD."""
+    """Return the measurements of one repetition: for each curve a number at each reading; for eta_GD one number."""
     kind, n, d = str(settings["tasks"]), int(settings["n"]), int(settings["d"])
     eta = line_search(*sample_tasks(kind, int(settings["search"]), n, d, generator))
     batch, eta_layer = int(settings["batch"]), float(settings["eta_SA"])

@@ -24,7 +24,7 @@ def prediction(A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"]) -
     Raises
     ------
     InputError
-        If A has no shape (..., n, d) with n, d >= 1, or x does not fit A.
+        If A is not of shape (..., n, d) with n, d >= 1, or x does not fit A.
     """
     if A.ndim < 2 or 0 in A.shape:
         raise InputError("A", tuple(A.shape), "must have the shape (..., n, d) with n, d >= 1")

@@ -20,7 +20,7 @@ from numerics.softmax_regression.reference import attention_layer, gradient, gra
 
 
 class Sensitivity(NamedTuple):
-    """A model's prediction (count, n), and the parts of its logits' derivatives, as the module's docstring has them."""
+    """A model's prediction (count, n), and the parts of its logits' derivatives that the module's docstring defines."""
 
     output: Float64[Tensor, "count n"]
     own: Float64[Tensor, "count n d"]
@@ -32,7 +32,7 @@ def of_gradient_step(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count 
     """Return the gradient step's sensitivity: at x = 0 the logits are 0 for every A, so that x_1 is linear in A."""
     n = A.shape[1]
     start = A.new_zeros(len(A), n)
-    # The loss's derivatives in the logits: the gradient in x with the identity as data.
+    # With the identity as A, the gradient in x consists of the loss's derivatives in the logits.
     slopes = gradient(torch.eye(n).to(A), start, b).detach()
     x = -eta * (A.mT @ slopes[..., None])[..., 0]
     through = (-eta * slopes)[:, None, :].expand(-1, n, -1)
@@ -44,7 +44,7 @@ def of_layer(
 ) -> Sensitivity:
     """Return the attention layer's sensitivity, from autograd's derivatives in the scores a_iᵀ W a_k."""
     scores = (A @ W @ A.mT).detach().requires_grad_()
-    # A row's logit depends only on its own scores, so that the gradient of one sum has all derivatives.
+    # A row's logit depends only on its own scores, so that the gradient of the sum gives all derivatives.
     logits = v * (torch.softmax(scores, dim=-1) @ (A.shape[1] * b)[..., None])
     through = torch.autograd.grad(logits.sum(), scores)[0]
     return Sensitivity(attention_layer(A, b, W, v).detach(), through @ A @ W.mT, through, A @ W)

@@ -2,8 +2,8 @@
 
 A sample's words are, in this order: the bits of its encodings, if it has its own; two words for every two entries of
 its tokens; and two words for each member of its subset. The bits are arranged in squares of sixteen tokens by sixteen
-dimensions. A square has sixteen words of 16 bits, one for each token, whose bits are the dimensions. Plane i has word i
-of every square.
+dimensions. A square has sixteen words, one for each token, of 16 bits, one for each dimension. Plane i has word i of
+every square.
 """
 
 import math
@@ -78,7 +78,7 @@ def draw(
         Memory for the sample's words, (4, blocks) of uint32. The first are the encodings' bits, (16, plane) words of
         16 bits. For shared encodings `plane` is 0, and there are no bits.
     work, tokens
-        Memory (pairs,), and the output (2 pairs,); d T of its numbers are used.
+        Memory (pairs,), and the output (2 pairs,), of which d T numbers are used.
     members
         The output, (q,).
     """

@@ -2,7 +2,7 @@
 
 Definition 3 asks for unit vectors with small inner products. The readings are:
 - drawn afresh at every pass: independent `signs`, independent vectors uniform on the `sphere`, and `gaussian` ones,
-  whose squared norm has mean 1, so that they are not unit vectors;
+  whose squared norm is random with mean 1;
 - chosen: a `harmonic` frame, with rows of cosines and sines, and `simplices`, which are regular and in orthogonal
   spaces. The symmetry of gradient descent needs a random orthogonal matrix applied to these vectors at every pass, but
   this changes no inner product;
@@ -80,7 +80,7 @@ def harmonic_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
 def simplex_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
     """Return the vertices of T - d_e regular simplices in orthogonal spaces, of sizes as equal as possible, (d_e, T).
 
-    Two vertices of the same simplex with g vertices have the inner product -1/(g - 1), vertices of different ones 0.
+    Two vertices of a simplex with g vertices have the inner product -1/(g - 1); those of different simplices have 0.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _fresh(draw: Callable[..., Tensor], n: int, T: int, q: int, d_e: int, genera
         subsets.append(random_subsets(len(drawn), T, q, generator))
         query = torch.einsum("net,nt->ne", drawn, subsets[-1])
         logits.append(torch.einsum("net,ne->nt", drawn, query))
-        # The coherence of the first draw of each chunk.
+        # The coherence is taken from the first draw of each chunk.
         largest.append(_coherence(drawn[0].T @ drawn[0]))
     coherence = torch.stack(largest)
     return Layers(

@@ -47,7 +47,7 @@ class GroundTruth(NamedTuple):
 
 
 def ground_truth(length: int, size: int, device: str = "cpu") -> GroundTruth:
-    """Return the matrices of the ground truth for `length` tokens (or d_e) of dimension `size`."""
+    """Return the matrices of the ground truth, with d = `size` and `length` for T, or for d_e if d_e is not T."""
     W, W_centred = torch.zeros(2, size + length, size + length, dtype=torch.float64, device=device)
     V = torch.zeros(size, size + length, dtype=torch.float64, device=device)
     W[size:, size:] = one_hot_encodings(length, device=device)
@@ -97,7 +97,7 @@ one_hot_gradient = Experiment(
 
 
 def _odds(W: Float64[Tensor, "D D"], length: int, subset: int, size: int) -> float:
-    """Return the attention on all unselected tokens over that on the selected ones, which are the first q tokens."""
+    """Return the ratio of the attention on all unselected tokens to the attention on the first q, selected tokens."""
     attention = torch.softmax(W[size:, size : size + subset].sum(dim=1), dim=0)
     return float(attention[subset:].sum() / attention[:subset].sum())
 
@@ -339,7 +339,7 @@ def _stochastic_training(settings: Instance, *, seed: int, device: str) -> Mappi
         rows.append(_pattern(W, V, truth))
         losses.append(sampled_losses(W, V, seen, q, **options))
         tests.append(sampled_losses(W, V, unseen, q_test, **options))
-    # The losses are those of the trained matrices: their standard errors are over the samples, not over the runs.
+    # The standard errors of the losses are over the samples, given the trained matrices; the others are over the runs.
     return {
         "loss": measurement(torch.cat(losses)),
         "loss_test": measurement(torch.cat(tests)),

@@ -3,7 +3,7 @@
 A figure trains the layer on fresh batches. Readings are taken at equally spaced steps, on a fixed validation set of
 n_test samples (X, y). Stochastic encodings are drawn anew at every forward pass, in validation too. Fixed encodings are
 the first T_test of the seed's single draw; training uses only the first T. Validation has its own generators, so
-that reading does not change the training. With one run, the standard errors of losses are those of the mean over the
+that it does not change the training. With one run, the standard errors of losses are those of the mean over the
 validation set, given the trained matrices, and numbers computed from the matrices have none. With several runs, each
 with its own draw of fixed encodings, all standard errors are those of the mean over the runs.
 
@@ -108,7 +108,7 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding; `others` has the number of encodings before it, and of all."""
+    """Return the trainings of one encoding; `others` are its place among the figure's encodings and their number."""
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []

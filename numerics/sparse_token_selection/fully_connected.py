@@ -24,7 +24,7 @@ DESIGNS = ("one_more", "pairs", "none_more")
 READINGS = ("together", "apart")
 _HALVINGS = 80
 _WHOLE_LINE = 40.0
-"""Bound of the interval on which the activation of a measurement is inverted; a variance of 1 puts it far inside.
+"""Bound of the interval on which the activation is inverted; measurements of variance 1 are in practice far inside.
 
 An activation that is flat in float64 before this bound, such as tanh, is in effect inverted on a smaller interval.
 """
@@ -153,13 +153,14 @@ def first_layer(
 ) -> tuple[Float[Tensor, "width dT"], Float[Tensor, "width {T}"], Float[Tensor, "width"]]:
     """Return weights on vec X (width, d T), weights on 1_y (width, T) and biases (width,) of a first layer.
 
-    The units read u = A vec X, and the code c of y, the sum of the numbers of `subset_code` over y, with a bound c_0:
+    The units read u = A vec X, with the measurements A, and the code c of y, the sum of the numbers of `subset_code`
+    over y, with a bound c_0:
 
     - one_more: u, and c in one more unit, mapped from [0, c_0] to the interval on which the activation increases; for
       activations that increase on the whole line;
     - pairs: b + u and b - u, with b the activation's centre, and c as in one_more; for activations with a centre;
-    - none_more: u with spacing * c added to its first entry. The range in which the values almost certainly lie is
-      mapped to the interval on which the activation increases. Only this design has a spacing.
+    - none_more: u with spacing * c added to its first entry. A range that contains the values with probability close
+      to 1 is mapped to the interval on which the activation increases. Only this design has a spacing.
 
     Raises
     ------
@@ -288,7 +289,7 @@ def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{
 def _inverse(
     function: Callable[[Tensor], Tensor], values: Float[Tensor, "*shape"], low: float, high: float
 ) -> Float[Tensor, "*shape"]:
-    """Return the arguments of an increasing function's values by bisection; an end if a value is out of range."""
+    """Return by bisection the arguments at which an increasing function has the values; an end if out of range."""
     lower, upper = torch.full_like(values, low), torch.full_like(values, high)
     for _ in range(_HALVINGS):
         middle = (lower + upper) / 2

@@ -38,7 +38,7 @@ def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
         return Measurement(0.0, 0.0, len(values))
     means, errors = values.mean(dim=0).abs(), values.std(dim=0, correction=1)
     away = torch.where(means == 0, 0.0, means / errors)
-    # The largest value is NaN if there is one.
+    # If a value is NaN, argmax returns its place.
     return measurement(values[:, int(away.argmax())])
 
 

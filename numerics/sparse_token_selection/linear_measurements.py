@@ -64,9 +64,9 @@ def target_functionals(subsets: Float[Tensor, "n T"], d: int) -> Float[Tensor, "
 def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n"]:
     """Return, as (n,), the least loss 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T).
 
-    The error in a functional is its part outside the rows' span, and the variance is the squared norm of this part. The
-    span is that of the singular vectors with values above `_RANK` times the largest. Directions that may come from
-    rounding are left out; this can only raise the loss.
+    The error in a functional is its part outside the rows' span, and the variance is the squared norm of this part. A
+    basis of the span is the singular vectors with singular values above `_RANK` times the largest. Directions that may
+    come from rounding are left out; this can only raise the loss.
     """
     d = _dimension(measurements, subsets)
     # The span does not depend on the rows' norms.

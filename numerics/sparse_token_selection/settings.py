@@ -1,4 +1,7 @@
-"""Parameters that several experiments share, and the settings of the figures' training; imports no PyTorch."""
+"""Parameters that several experiments share, and the settings of the figures' training.
+
+This module does not import PyTorch.
+"""
 
 from numerics.settings import integer, positive
 from verify import Parameter, Setting

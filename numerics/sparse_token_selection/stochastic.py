@@ -1,9 +1,9 @@
 """Near-orthogonal positional encodings, fresh or fixed, and the layer's loss under them (arXiv 2406.06893).
 
 Definition 3, fixed encoding: one draw of unit vectors e_1, e_2, ... is kept for all samples, and a sequence of length T
-uses the first T. Definition 5, stochastic encoding: a fresh draw for every sample. As the `Encodings` of `reference`,
-whose shapes hold here too, the first is `sign_encodings(1, T_max, d_e, generator)[0][:, :T]` and the second is
-`partial(sign_encodings, T=T, d_e=d_e, generator=generator)`.
+uses the first T. Definition 5, stochastic encoding: a fresh draw for every sample. As `reference.Encodings`, the first
+is `sign_encodings(1, T_max, d_e, generator)[0][:, :T]` and the second is
+`partial(sign_encodings, T=T, d_e=d_e, generator=generator)`. Shapes are as in `reference`.
 """
 
 import math
@@ -86,9 +86,9 @@ def loss_averaged_over_tokens(
 ) -> Float[Tensor, "n"]:
     """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), if W[:d, d:] = 0.
 
-    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean over
-    X ~ N(0, I) is half of the sum of two squared norms: that of f - STS at X = 0, and that of its Jacobian in X, which
-    autograd computes.
+    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. Its squared
+    norm at X = 0 plus the squared norm of its Jacobian in X, which autograd computes, is twice the mean loss over
+    X ~ N(0, I).
 
     Raises
     ------
@@ -137,7 +137,7 @@ def averaged_losses(
 ) -> Float[Tensor, "{samples}"]:
     """Return `loss_averaged_over_tokens` of fresh samples, (samples,).
 
-    Their mean is that of `sampled_losses`, with less variance.
+    They have the same mean as `sampled_losses`, and a smaller variance.
     """
     chunks = _draws(V, encodings, q, samples, generator)
     return torch.cat([loss_averaged_over_tokens(W, V, drawn, subsets, attend=attend) for drawn, _, subsets in chunks])

@@ -1,6 +1,6 @@
 """Training of one softmax attention layer on fresh batches by SGD or Adam, with checkpoints and hand-written gradients.
 
-The model is that of `reference`; the tests compare the gradient here with its autograd. The logits depend on W only
+The model is defined in `reference`; the tests compare the gradient here with its autograd. The logits depend on W only
 through W[:, d:], because x_query = 0, so that W[:, :d] has gradient 0. With u the sum of the selected encodings,
 (a; b) = W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sample's gradients are
 
@@ -132,7 +132,7 @@ class Training:
         self.plan, size = plan, plan.d + plan.d_e
         self.step = 0
         self.divergence = Divergence(plan.eta, device)
-        # Drawn on the CPU in float64, so that a training begins with the same matrices on every device and in any type.
+        # The initial matrices are drawn on the CPU in float64, so that they are the same for every device and type.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
         drawn = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
         self.W, self.V = (matrix.to(device, plan.precision) for matrix in drawn)

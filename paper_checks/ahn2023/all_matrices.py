@@ -31,7 +31,7 @@ def least_loss(theorem: str, L: int, n: int) -> float:
 
 
 def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> Verdict:
-    """Decide whether no descent ends below the stated least loss, and some (if `alone`, all) end at this loss."""
+    """Decide whether no descent ends below the stated least loss, and some (if `alone`, all at rest) end at it."""
     lowest = measurements["lowest"].value
     there, elsewhere = (
         sum(int(measurements[f"{name}_{method}"].value) for method in ("bfgs", "lbfgs"))

@@ -12,7 +12,7 @@ from paper_checks.margins import MOST_COMPARISONS, above, decided, ends
 from verify import Evidence, Measurement, Outcome, Verdict, agreement, all_of
 
 RESOLUTION = 0.25
-"""Agreement with theory is inconclusive if the statistical error of a loss may exceed this share of it."""
+"""Agreement with theory is inconclusive if the statistical error of a loss may exceed this share of theory's value."""
 FINE = 0.05
 """The same share, for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
@@ -70,7 +70,7 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
 
 
 def found_below(least: Sequence[float], level: float) -> Verdict:
-    """Decide whether a search for the least loss got below a level on every batch.
+    """Decide whether a search for the least loss finds losses below a level on every batch.
 
     The search gives upper bounds of the least losses, so the verdict is never refuted.
     """

@@ -2,9 +2,9 @@
 
 The expected loss is Σ_j λ_j F_j, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I). The theorem `one_layer_local_minimum` has
 the F_j, as functions of the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent starts from small random
-entries and has a fixed step size. If its final loss exceeds the least loss by 0.001 or more, and all slopes are below
-10⁻⁶, the end counts as another stationary point; with larger slopes the descent is unsettled. Whether such a point is a
-minimum is not checked.
+entries and has a fixed step size. If its final loss exceeds the least loss by 0.001 or more, and all derivatives are
+below 10⁻⁶ in absolute value, the end counts as another stationary point; with larger derivatives the descent counts as
+unsettled. Whether such a stationary point is a minimum is not checked.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ EXCESS, FLAT = 1e-3, 1e-6
 def loss_and_slopes(
     n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the losses and slopes at k points: last rows of P, (k, d+1), and first d columns of Q, (k, d+1, d)."""
+    """Return losses and derivatives at k points: last rows of P, (k, d+1), and first d columns of Q, (k, d+1, d)."""
     lam, t = eigenvalues, eigenvalues.sum()
     g, squares = lam * ((n + 1) * lam + t) / n, (n + 2) / n * (t**2 + 2 * (lam**2).sum())
     v, beta, U, tau = rows[:, :-1], rows[:, -1], columns[:, :-1], columns[:, -1]
@@ -55,7 +55,7 @@ def loss_and_slopes(
 
 
 def ends(n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, at the ends of descents from these points, the excess over the least loss and the largest slopes."""
+    """Return the excess over the least loss and the largest |derivative| at the ends of descents from these points."""
     step = 1 / (20 * eigenvalues.sum() ** 2)
     for _ in range(STEPS):
         _, in_rows, in_columns = loss_and_slopes(n, eigenvalues, rows, columns)

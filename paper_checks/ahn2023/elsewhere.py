@@ -1,18 +1,18 @@
-"""Losses on other prompts of weights that are best for n examples, and of methods that know these prompts.
+"""Losses on other prompts: of weights that are best for n examples, and of methods adapted to these prompts.
 
-The other prompts have m examples, x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}). Σ' is `scale` R Σ Rᵀ, where R turns by `angle`
-in the plane of the eigenvectors of Σ's largest and least eigenvalues. S is the mean of x xᵀ over a prompt's examples
-after whitening. The following are compared on these prompts:
+The other prompts have m examples, x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}). Σ' is `scale` R Σ Rᵀ, where R rotates by
+`angle` degrees in the plane of the eigenvectors of Σ's largest and least eigenvalues. S is the mean of x xᵀ over a
+prompt's examples after whitening. The following are compared on these prompts:
 
 - weights that are best for n examples and Σ, with exact losses: Theorem 3's steps, the lowest critical point found of
   Theorem 4, and one step for all layers. If Σ' is a multiple of Σ, these losses are sums of expected traces of powers
   of S. Otherwise they are sums of expected traces of words in S and in a matrix K with the eigenvalues of Σ^{-1}Σ';
-  Theorem 4's point is then left out at L = 3, because its words are too long. A mean over sampled prompts would not
-  replace the exact loss, because prompts that are too rare to be drawn carry most of it;
+  Theorem 4's point is then left out at L = 3, because its words are too long. A mean over sampled prompts cannot
+  replace the exact loss, because prompts that are too rare to be drawn contribute most of it;
 - methods that know Σ' and m, with exact losses: Theorem 3's steps for m, which are the best steps with the
   preconditioner Σ'^{-1}; Chebyshev's steps with this preconditioner, for the interval between (1 − √(d/m))² and
-  (1 + √(d/m))², in which the limit of S's nonzero spectrum lies; and gradient descent without a preconditioner, with
-  the best equal steps. With m < d examples S is singular, and no steps change the part of w* outside their span;
+  (1 + √(d/m))², the support of the limit of S's nonzero spectrum; and gradient descent without a preconditioner, with
+  the best equal steps. With m < d examples S is singular, and no steps reduce the error outside the examples' span;
 - methods that are fitted to each prompt: L steps of conjugate gradients preconditioned by Σ'^{-1}, by simulation, and
   least squares of least Σ'-norm, with the loss d − m for m < d and 0 for m ≥ d.
 """
@@ -42,7 +42,7 @@ x = sp.Symbol("x")
 WORDS = {"I": 0, "K": 1, "KK": 2}
 """The letters that stand between the factors S of a word, each with its power of K."""
 MOST_FACTORS = 8
-"""Maximum number of factors S of a word. Theorem 4 needs 8 with two layers, in a second, and 26 with three."""
+"""Maximum number of factors S of a word. Theorem 4 needs 8 with two layers, which take a second, and 26 with three."""
 
 
 def shared_step(L: int, d: int, n: int) -> float:
@@ -60,7 +60,7 @@ def chebyshev(L: int, d: int, m: int) -> list[float]:
 def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> list[float]:
     """Return the eigenvalues of Σ^{-1} Σ': two have the product scale², all others are `scale`; `angle` is in degrees.
 
-    If Σ is diag(λ, μ) in the plane and R turns by φ, then tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2) there.
+    If Σ is diag(λ, μ) in the plane and R rotates by φ, then tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2) there.
     """
     if len(spectrum) == 1:
         return [scale]
@@ -87,7 +87,7 @@ def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
 
 
 def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
-    """Return E tr (KS)^j (SK)^k for j, k up to `order`; K has the eigenvalues `seen`, S is of m examples at Σ = I."""
+    """Return E tr (KS)^j (SK)^k for j, k up to `order`, for K's eigenvalues `seen` and S of m examples at Σ = I."""
     traces = [sum(value**i for value in seen) for i in range(2 * order + 1)]
 
     def word(j: int, k: int) -> float:
@@ -100,7 +100,7 @@ def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
 
 
 def on_turned(coefficients: Sequence[float], seen: Sequence[float], m: int) -> float:
-    """Return E tr p(KS) p(SK), the loss of weights whose error is p(SK) w*; the coefficients of p ascend."""
+    """Return E tr p(KS) p(SK), the loss of weights whose error is p(SK) w*; p's coefficients are in ascending order."""
     c = np.array(coefficients)
     return float(c @ words(len(c) - 1, seen, m) @ c)
 

@@ -1,9 +1,9 @@
-"""The readings of Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
+"""The comparisons for Figures 1 to 7, each with a verdict: training from the definitions against theory.
 
-Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), except in readings at
-the text's n = 10, which are trained as in the text, and in `figure3_ends_at_a_local_minimum`, which runs the quick
-training five times. Figures 6 and 7 are compared as in the text: A_l alone is trained, and descent has its best step
-sizes on all examples. Readings whose names end in `_in_the_code` compare Figures 6 and 7 as in the authors' code. Quick
+Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), with two exceptions:
+comparisons at the text's n = 10 train as in the text, and `figure3_ends_at_a_local_minimum` runs the quick training
+five times. Figures 6 and 7 are compared as in the text: A_l alone is trained, and descent has its best step sizes on
+all examples. Comparisons whose names end in `_in_the_code` treat Figures 6 and 7 as in the authors' code. Quick
 trainings of Figures 1 and 2 have the paper's L, d and n, a Σ with eigenvalues from 1 to 1/4, smaller batches and fewer
 steps. The other quick trainings have a smaller d, and fewer layers and steps. `captions` has the verdicts on words.
 """
@@ -82,7 +82,7 @@ def _reading(
 ) -> Comparison:
     """Return the comparison of a claim: `read` gets a function that runs the figure's experiment, and `full`.
 
-    The settings are `quick` without `full`, and those of `protocol` with it.
+    The settings are `quick`, or under `full` the settings of `protocol`.
     """
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
@@ -185,7 +185,7 @@ FIGURE3 = {"runs": 2, "n_test": 200_000, "readings": 2}
 
 
 def _local_minimum(run: Run, full: bool) -> Verdict:
-    # `full` keeps two layers, with more runs, because only for two layers the list of critical points is complete.
+    # `full` keeps two layers, with more runs, because the list of critical points is complete only for two layers.
     found = run(**({"runs": 5} if full else {}))
     count = int(found.settings["runs"])  # type: ignore[arg-type]
     return at_one_of(
@@ -221,7 +221,7 @@ figure3_log_loss_at_ten_examples = Comparison(
 
 
 def _by_full_alone(name: str, title: str, figure: str, protocol: str, read: Callable[[Run], Verdict]) -> Comparison:
-    """Return a comparison that trains for hours by a protocol, under `full` alone; a quick run is inconclusive."""
+    """Return a comparison that trains for hours with a protocol's settings, only under `full`; else inconclusive."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         if not full:

@@ -1,7 +1,7 @@
-"""Points other than Theorem 1's matrix where one layer's descent can end: Q reads the label, in place of P.
+"""Points other than Theorem 1's matrix where one layer's descent can end: points at which Q reads the label.
 
 Let P's last row be (e, β), with e an eigenvector of Σ for its largest eigenvalue λ_k. The loss is quadratic in Q: its
-least value over Q exceeds Theorem 1's by
+least value over Q exceeds Theorem 1's least loss by
 
     R(s) = λ_k³ D s/(g_k² (L s² + (D/g_k − 2C) s + B)) + Σ_{j≠k} λ_j³ h_j/(g_j (h_j + g_j s)),    s = β²,
 
@@ -24,7 +24,7 @@ class LabelInQ(NamedTuple):
     """A point: P's last row is (e, β), Q's upper left block u eeᵀ + Σ_j rest_j e_j e_jᵀ, and Q's last row (τ e, 0).
 
     The sum runs over the eigenvectors e_j of Σ other than e; `rest` has an entry for each eigenvalue, λ_k included.
-    `above` is the excess of the loss over Theorem 1's.
+    `above` is the excess of the loss over Theorem 1's least loss.
     """
 
     above: float
@@ -34,7 +34,7 @@ class LabelInQ(NamedTuple):
     rest: list[float]
 
     def matrices(self, basis: np.ndarray, e: np.ndarray) -> np.ndarray:
-        """Return P and Q, (2, d+1, d+1); Σ's eigenvectors are the rows of `basis`, and e is a unit one of λ_k."""
+        """Return P and Q, (2, d+1, d+1), for Σ's eigenvectors as rows of `basis` and a unit eigenvector e of λ_k."""
         d = len(e)
         P, Q = np.zeros((2, d + 1, d + 1))
         P[-1] = [*e, self.beta]

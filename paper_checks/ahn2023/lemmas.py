@@ -1,6 +1,6 @@
-"""Lemmas 1 (with the transpose), 4, 5 and 6, compared with transformers of random matrices at drawn sizes.
+"""Lemmas 1 (with the transpose), 4, 5 and 6, compared with transformers with random matrices at random sizes.
 
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -3,7 +3,7 @@
 The loss is computed from its definition, by exact quadrature at small sizes and on prompts at up to ten dimensions.
 From random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well.
 With three layers or more and d ≥ 2, some trainings end at other local minima (`OTHER_MINIMA`).
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -50,13 +50,13 @@ SIZES = (
     (3, 1, 2),
     (3, 2, 1),
 )
-"""(L, d, n) at which the product rule has at most 10⁴ nodes or so."""
+"""(L, d, n) at which the product rule has at most about 10⁴ nodes."""
 TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 3), (2, 2, 1), (3, 1, 2), (3, 2, 1))
 TRAINED_IN_FULL = (*TRAINED, (1, 3, 2), (2, 2, 2), (3, 1, 3), (4, 1, 1))
 """(L, d, n) of trainings by quadrature: each takes a few seconds, under `full` up to a minute."""
 ON_PROMPTS = ((1, 10, 40), (1, 5, 20), (2, 3, 12), (2, 5, 25), (3, 3, 36), (3, 5, 30))
 ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
-"""(L, d, n) of trainings on prompts: n is large enough that rare prompts carry little of the loss."""
+"""(L, d, n) of trainings on prompts: n is large enough that rare prompts contribute little to the loss."""
 PROMPTS, PROMPTS_IN_FULL, GROUPS = 6400, 64_000, 64
 SLOPES_ROUNDING = 1e-11
 """Bound on a slope's rounding error: a slope is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
@@ -166,9 +166,9 @@ OTHER_MINIMA = {(3, 2, 1): 1.2611754813834}
 """The loss, at (L, d, n), of a local minimum over all A_l that is not at multiples of Σ^{-1}; the least is 1.25.
 
 With Σ = I and up to a rotation this minimum is at A_0 = diag(0.0586, 0.1284), A_1 = diag(0.1536, 0.0604), A_2 =
-diag(0.5211, 0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343. In the first coordinate layer 0 has the least step,
-in the second layer 1. All second derivatives but that along the rotation are above 0.29, by central differences. Of 176
-trainings 15 ended there. Some trainings at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1) also end away from the
+diag(0.5211, 0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343. Layer 0 has the least step in the first coordinate,
+layer 1 in the second. The second derivative is 0 along the rotation; all others are above 0.29, by central differences.
+Of 176 trainings 15 ended there. Some trainings at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1) also end away from the
 multiples of Σ^{-1}; of a thousand trainings at L ≤ 2 or d = 1 none did.
 """
 
@@ -270,7 +270,7 @@ def _trained_on_prompts_is(theory: Theory, drawn: Training, device: str) -> Verd
     steps, _ = theory(drawn.L, drawn.d, drawn.n)
     sigma, inverse = (part.numpy() for part in covariance(drawn.spectrum, drawn.seed, "cpu"))
     traces = [np.trace(matrix @ sigma) for matrix in found.end.point.reshape(drawn.L, drawn.d, drawn.d)]
-    # The layer of the smallest trace has the smallest step, and so on.
+    # The layer with the smallest trace has the smallest step, and so on.
     right = np.array(steps)[np.argsort(np.argsort(traces)), None, None] * inverse
     # a_l is the mean of A_l Σ's diagonal.
     return found.agrees(right.ravel(), np.kron(np.eye(drawn.L), sigma.ravel() / drawn.d), share=0.3)

@@ -2,8 +2,8 @@
 
 The loss is computed from its definition by exact quadrature, for drawn Σ and n. Descent from random entries near the
 pattern ends at this matrix, or at a local minimum with the label in Q (`label_in_q`), entry by entry. At the matrix the
-loss is the stated minimum and its gradient vanishes; at random P and Q the loss is not lower. PyTorch and the simulator
-are imported by the comparisons as they run.
+loss is the stated minimum and its gradient vanishes; at random P and Q the loss is not lower. The comparisons import
+PyTorch and the simulator when they run.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ SLOPES_ROUNDING = 1e-11
 
 
 class OneLayer(NamedTuple):
-    """Sizes, the spectrum of Σ, a seed for Σ's eigenvectors and the start, and the start's distance to the pattern."""
+    """Sizes, the spectrum of Σ, a seed for its eigenvectors and for noise in P and Q, and the size of the noise."""
 
     d: int
     n: int
@@ -105,13 +105,13 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
     start[1, :-1, :-1] -= np.eye(drawn.d) / 2
     start[1] *= unit
     P, Q = settled(loss, start.ravel(), passes=1).point.reshape(2, size, size)
-    # γP and Q/γ have the same loss: with both of like size, descent ends sooner.
+    # γP and Q/γ have the same loss; descent ends sooner if both are of similar size.
     ratio = np.sqrt(np.linalg.norm(Q[:, :-1]) / unit / np.linalg.norm(P[-1]))
     return settled(loss, np.stack([ratio * P, Q / ratio]).ravel())
 
 
 def _products(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """Return p_i Q_jk + p_j Q_ik for the last row p of P and the columns of Q that a query meets.
+    """Return p_i Q_jk + p_j Q_ik for the last row p of P and the columns of Q that multiply a query's entries.
 
     Up to its sign the prediction is pᵀ(ZMZᵀ/n)Q (x; 0) with a symmetric matrix ZMZᵀ, so it depends on P and Q through
     these products alone. γP and Q/γ have the same products.
@@ -129,7 +129,7 @@ class Point(NamedTuple):
 
 
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
-    """Return the points where descent can end, turned to match `found`, the P and Q where it ended.
+    """Return the points where descent can end, rotated to match `found`, the P and Q where descent ended.
 
     If the largest eigenvalue is multiple, rotations that keep Σ do not change the loss. So e is taken along the
     projection of P's last row on the eigenspace of this eigenvalue. The sign of e is that of the row's last entry,
@@ -143,7 +143,7 @@ def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]
     matrix = np.zeros_like(found)
     matrix[0, -1, -1] = 1
     matrix[1, :-1, :-1] = -covariance(preconditioner, drawn.seed, "cpu")[0].numpy()
-    # The same eigenvectors as Σ's.
+    # The rows of the basis are Σ's eigenvectors.
     basis = random_rotation(drawn.d, torch.Generator().manual_seed(drawn.seed)).numpy()
     spectrum, row = np.array(drawn.spectrum), found[0, -1]
     e = basis.T @ ((spectrum == spectrum.max()) * (basis @ row[:-1]))
@@ -160,7 +160,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
     P, Q = found = end.point.reshape(2, size, size)
     points = _points(drawn, theory(drawn), found)
     name, loss, (right_P, right_Q) = min(points, key=lambda point: abs(end.loss - point.loss))
-    # The error of a product is that of each factor times the other factor; the slopes at the end bound these errors.
+    # In a product, each factor's error is multiplied by the other factor; the slopes at the end bound these errors.
     stretch = 4 * (float(np.abs(P[-1]).max()) + float(np.abs(Q).max()))
     off = float(np.abs(_products(P, Q) - _products(right_P, right_Q)).max())
     verdicts = [
@@ -195,7 +195,7 @@ def _exact(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
 
     preconditioner, minimum_loss = theory(drawn)
     sigma, _ = covariance(drawn.spectrum, drawn.seed, device)
-    # The same rotation as Σ's.
+    # The seed gives this matrix the eigenvectors of Σ.
     rotated, _ = covariance(preconditioner, drawn.seed, device)
     identity = torch.eye(drawn.d, dtype=torch.float64, device=device)
     layers = pattern(rotated[None])

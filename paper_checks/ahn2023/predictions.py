@@ -31,7 +31,7 @@ def least_loss(L: int, d: int, n: int) -> float:
 
 @cache
 def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
-    """Return the losses of Theorem 4's local minima on S, rising: all for L ≤ 2, those found for L = 3."""
+    """Return the losses of Theorem 4's local minima on S in ascending order: all for L ≤ 2, those found for L = 3."""
     points = verify.check(tokens.theorem4, L=L, d=d, n=n).values["critical_points"]
     return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])  # pyright: ignore[reportReturnType]
 
@@ -50,7 +50,7 @@ def distance_of_inverse(spectrum: Sequence[float]) -> float:
 
 
 def sizes(settings: Mapping[str, Any], **changed: int) -> dict[str, int]:
-    """Return L, d and n of some settings. The numbers in `changed` take precedence; a missing one is 0."""
+    """Return L, d and n of some settings. The numbers in `changed` take precedence; a missing number is 0."""
     return {name: int(changed.get(name, settings.get(name, 0))) for name in ("L", "d", "n")}
 
 

@@ -27,9 +27,9 @@ RARE = 4
 MOST = 1 / 2
 """A larger share of the batches counts as "most". Rare prompts raise about one batch in a hundred above e^-6."""
 _WEIGHTS_HELD = 15
-"""Number of comparisons of a weight: five weights at three n."""
+"""Number of comparisons of single weights: five weights at each of three n."""
 _SETTLED = 1e-3
-"""Largest slope of 1000 times the loss at which a descent counts as ended."""
+"""Largest absolute derivative of 1000 times the loss at which a descent counts as ended."""
 
 
 def middles() -> dict[str, Fraction]:
@@ -45,7 +45,7 @@ def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:
 
 
 def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
-    """Return the mean squared error at the printed weights of some batches of 20 000 fresh prompts, d = 5."""
+    """Return the mean squared error at the printed weights on each of some batches of 20 000 fresh prompts, d = 5."""
     from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM
     from numerics.preconditioned_descent.reduced import draw, losses
 
@@ -55,7 +55,7 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
 
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval for a share, from `seen` of `drawn` cases; two tests share FALSE_ALARM."""
+    """Return Clopper and Pearson's interval for a share, from `seen` of `drawn` cases; each tail is FALSE_ALARM / 4."""
     from scipy import stats
 
     tail = FALSE_ALARM / 4
@@ -138,7 +138,7 @@ def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]])
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         a, b = flat[:3], (*flat[3:], 0.0)
-        # g and r, and their slopes in the five unknowns.
+        # g and r are computed with their derivatives in the five unknowns.
         g, r = np.ones_like(nodes), np.ones_like(nodes)
         dg, dr = np.zeros((5, len(nodes))), np.zeros((5, len(nodes)))
         for layer in range(3):
@@ -217,10 +217,10 @@ printed_layers_on_batches = Comparison(
 
 
 def rare_carry(mean: float, half: float, exact: float, chance: Fraction) -> Outcome:
-    """Decide whether the prompts that are not rare carry less than a twentieth of the loss `exact`.
+    """Decide whether the prompts that are not rare contribute less than a twentieth of the expected loss `exact`.
 
-    They carry `mean` ± `half` of it. The probability of a rare prompt is at most `chance`, which has to be below 1 in
-    20 000.
+    Their contribution is `mean` ± `half`. The probability of a rare prompt is at most `chance`, which has to be below
+    1 in 20 000.
     """
     if mean - half > exact / 20:
         return Outcome.REFUTED
@@ -242,7 +242,7 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     total = squares = 0.0
     for _ in range(prompts // chunk):
         examples = sample(chunk, 20, identity, identity, generator)[0][:, :, :-1]
-        # On the CPU: a GPU's solver for many small matrices takes a megabyte for each.
+        # The CPU is used, because a GPU's solver for many small matrices takes a megabyte for each.
         spectrum = torch.linalg.eigvalsh((examples @ examples.mT / 20).cpu())
         losses = torch.where(spectrum[:, -1] <= RARE, r(spectrum).square().sum(dim=1), 0.0)
         total, squares = total + float(losses.sum()), squares + float(losses.square().sum())

@@ -1,6 +1,6 @@
 """ReLU attention: Theorem 5's matrix, compared with trainings on prompts, and the loss at random P and Q.
 
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -97,7 +97,7 @@ relu_attention = Crossing(
     instances=trainings(),
     held=_trained_is,
     theory=multiple,
-    # 12 800 prompts resolve the multiple to a tenth or so.
+    # 12 800 prompts resolve the multiple to about a tenth.
     planted={"a fifth more": lambda d, n: 1.2 * multiple(d, n)},
     sizes=("d", "n"),
 )
@@ -118,7 +118,7 @@ def _relu(*, device: str, full: bool, seed: int) -> Verdict:
         found = in_context_gradient(
             pattern(float(values["a"]) * identity[None]), *batch, groups=groups, activation="relu"
         )
-        # The last row of Q stays zero: its slope is not asked for.
+        # Theorem 5 assumes that the last row of Q is 0, so the gradient in this row is not compared.
         slopes = {"P": found.groups.P[:, 0], "Q": found.groups.Q[:, 0, :-1]}
         comparisons = 3 * (1 + 2 * (d + 1) ** 2)
         loss = Measurement(float(found.mean.loss), float(found.standard_error.loss), groups)
@@ -178,7 +178,7 @@ def _relu_any_row(*, device: str, full: bool, seed: int) -> Verdict:
         Q[0, :, :-1] = torch.randn(d + 1, d, generator=generator, dtype=torch.float64, device=device) / math.sqrt(d)
         identity = torch.eye(d, dtype=torch.float64, device=device)
         found = in_context_loss((P, Q), *sample(prompts, n, identity, identity, generator), activation="relu")
-        # The loss is a mean of heavy-tailed squares; means over 1000 and more are normal to the digits asked for.
+        # The squared errors have heavy tails; their mean over this many prompts is close enough to normal.
         loss = Measurement(float(found.mean), float(found.standard_error), prompts)
         theory = any_last_row(P[0, -1, :-1], P[0, -1, -1], Q[0, :-1, :-1], Q[0, -1, :-1], n)
         verdict = agreement(theory, loss, comparisons=len(cases), resolution=0.1 * theory)

@@ -1,4 +1,4 @@
-"""Helpers of the comparisons: Σ with a drawn spectrum, and tensors that agree to rounding."""
+"""Helpers of the comparisons: Σ with a given spectrum, and the check that tensors agree up to rounding."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ ROUNDING = 1e-9
 
 
 def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tensor, Tensor]":
-    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, each (d, d), the same on every device."""
+    """Return Σ with this spectrum and random eigenvectors, and Σ^{-1}, each (d, d), the same on every device."""
     import torch
 
     from numerics.preconditioned_descent.experiments import random_rotation
@@ -24,6 +24,6 @@ def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tens
 
 
 def close(found: "Tensor", theory: "Tensor", what: str, scale: float = 1.0) -> Verdict:
-    """Return whether two tensors agree to rounding, relative to `scale` or, if larger, the theory's largest entry."""
+    """Decide whether two tensors agree up to rounding, relative to `scale` or, if larger, theory's largest |entry|."""
     worst = float((found - theory).abs().max())
     return Verdict.within(worst, ROUNDING * max(scale, float(theory.abs().max())), f"{what} is", Evidence.COMPUTED)

@@ -69,7 +69,7 @@ def test_the_numbers_of_the_findings():
         interval = expect[f"measurements.{name}.value"]
         assert interval.lower < point.above < interval.upper
     found = descent_ends.run(n=20, spectrum="1,1/2", scale="1/100", runs=100, seed=3).measurements
-    # Another hundred descents. The standard error of the difference of two shares is at most √(2/400); the difference
-    # exceeds 5 standard errors about once in a million.
+    # These are another hundred descents. The standard error of the difference of two shares is at most √(2/400); the
+    # difference exceeds 5 standard errors about once in a million.
     stated = expect["measurements.other.value"]
     assert float(stated.lower) - 0.36 < found["other"].value < float(stated.upper) + 0.36

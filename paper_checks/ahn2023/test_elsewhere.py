@@ -31,11 +31,11 @@ def test_exact_curves_are_the_losses_of_prompts(angle):
 
     from numerics.preconditioned_descent.reduced import draw, losses
 
-    # With fewer examples rare prompts carry the loss of Theorem 4's weights, and the standard error is too small.
+    # With fewer examples rare prompts dominate the loss of Theorem 4's weights, and the standard error is too small.
     L, d, n, m, scale, count = 2, 2, 12, 60, 1.25, 200_000
     spectrum = [1.0, 0.5]
     _, inverse = covariance(spectrum, 3, "cpu")
-    # In two dimensions the only plane is that of both eigenvectors.
+    # In two dimensions the plane of the rotation is the whole space.
     turned, turned_inverse = (scale**power * _turned(angle) @ M @ _turned(angle).T for power, M in _both(spectrum, 3))
     prompts = draw(count, m, turned, turned_inverse, 4)
     point, step = critical_points(L, d, n)[0], best_equal_steps(L, spectrum, m)[0]
@@ -147,8 +147,8 @@ def test_chebyshevs_steps_level_the_interval(d, m):
 
     largest = max(abs(p(low + (high - low) * i / 1000)) for i in range(1001))
     assert abs(p(low)) == pytest.approx(abs(p(high))) == pytest.approx(largest)
-    # With fewer examples than dimensions the interval is that of the nonzero eigenvalues. The ends of a sample's
-    # spectrum fluctuate on the scale of the Tracy–Widom law.
+    # With fewer examples than dimensions the interval is for the nonzero eigenvalues. The ends of a sample's spectrum
+    # fluctuate on the scale of the Tracy–Widom law.
     p_, m_ = 30 * d, 30 * m
     spectrum = np.linalg.svd(np.random.default_rng(0).normal(size=(p_, m_)), compute_uv=False) ** 2 / m_
     for end, found, sign in ((low, spectrum.min(), -1), (high, spectrum.max(), 1)):

@@ -1,4 +1,4 @@
-"""Readings of the figures, on trained transformers and on made-up measurements, and the predictions in the plots."""
+"""The figures' comparisons, on trained transformers and on made-up measurements, and the predictions in the plots."""
 
 import math
 from fractions import Fraction
@@ -55,7 +55,7 @@ BY_FULL = {
     figures.figure3_log_loss_trained_at_ten: (VERIFIED, REFUTED),
     figures.figures_4_and_5_trained_weights_at_ten: (VERIFIED, REFUTED),
 }
-"""The outcomes under `--full` of the readings that quick runs leave open."""
+"""The outcomes under `--full` of the comparisons that quick runs do not decide."""
 
 
 def expected_of(comparison, full):
@@ -64,7 +64,7 @@ def expected_of(comparison, full):
     return BY_FULL.get(comparison, quick) if full else quick
 
 
-# The readings of a group share trainings, so that one worker runs the whole group.
+# The comparisons of a group share trainings, so that one worker runs the whole group.
 READINGS = [
     pytest.param(comparison, id=comparison.id, marks=pytest.mark.xdist_group(f"ahn2023 {group}"))
     for group, several in EXPECTED.items()
@@ -247,7 +247,7 @@ def test_made_up_weights_are_held_against_figure_2(monkeypatch, diagonals, off, 
     [
         ((0.38, 2.4, 9.5), (0.905, 0.565), VERIFIED),
         ((0.36, 2.4, 9.5), (0.905, 0.565), INCONCLUSIVE),
-        # Theorem 4's best point is not the printed one.
+        # The printed weights are not Theorem 4's best point.
         ((0.338, 2.091, 8.568), (0.878, 0.578), REFUTED),
     ],
 )
@@ -350,7 +350,7 @@ def test_full_runs_follow_the_protocol_of_the_reading(monkeypatch, found, protoc
 def test_the_loss_of_equal_steps():
     # The loss of one step a on n examples is d − 2ad + a² E tr S², and E tr S² = d (n + d + 1)/n.
     assert predictions.loss_of_equal_steps(1, 3, 7, 0.5) == pytest.approx(3 - 3 + 0.25 * 3 * 11 / 7)
-    # The best step has Theorem 3's least loss for one layer; two equal steps have more than that for two layers.
+    # The best step has Theorem 3's least loss for one layer; two equal steps exceed the least loss for two layers.
     assert predictions.loss_of_equal_steps(1, 2, 4, 4 / 7) == pytest.approx(predictions.least_loss(1, 2, 4))
     best = min(predictions.loss_of_equal_steps(2, 2, 4, i / 1000) for i in range(1, 1000))
     assert best > 1.01 * predictions.least_loss(2, 2, 4)

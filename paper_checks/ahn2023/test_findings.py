@@ -70,8 +70,8 @@ def test_the_three_steps(least):
         bounds = expected[f"values.{name}"]
         assert bounds.lower < value < bounds.upper
     assert expected["values.minimum_loss"] == least[1]
-    # The text's h_2 and h_4 at d = 5 are the limits of n^(k/2) E tr (S − I)^k for n → ∞: by the Wishart moments at a
-    # large n.
+    # The text's h_2 and h_4 at d = 5 are the limits of n^(k/2) E tr (S − I)^k for n → ∞, computed here from the Wishart
+    # moments at a large n.
     n, d = 10**9, 5
     m = [Fraction(d), *(Fraction(trace_moment(k, n, d), n**k) for k in range(1, 5))]
     h = [float(sum(math.comb(k, j) * (-1) ** j * m[j] for j in range(k + 1)) * n ** (k // 2)) for k in (2, 4)]
@@ -84,7 +84,7 @@ def test_the_three_steps(least):
 
 def test_the_least_loss(least):
     assert least[1] == findings.theorem3_is_attained.expect["values.minimum_loss"]
-    # The text's figures: 2.7 % of d, and the logarithm.
+    # The loss is 2.7 % of the zero predictor's, d = 5, and its logarithm is as in the text.
     assert 0.0265 < least[1] / 5 < 0.0275 and -2.02 < math.log(least[1]) < -2.005
 
 
@@ -95,13 +95,13 @@ def test_figure_2(least):
     for i, a in enumerate(steps):
         printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
-    # The intervals are narrow compared with the distances of the steps: no step lies between the first two.
+    # The intervals are narrow compared with the distances between the steps: no step is between the first two.
     assert not any(0.435 < a < 0.685 for a in steps)
 
 
 def test_theorem_5_at_the_findings_sizes():
-    # f = d − d a + κ d a² at its vertex. κ is from E|x|²s²1(s>0) = (d+2)/2 and |E x s 1(s>0)| = 1/2 over n² pairs,
-    # where s is x's component along a unit vector.
+    # f = d − d a + κ d a² is least at its vertex. κ follows from E|x|²s²1(s>0) = (d+2)/2 and |E x s 1(s>0)| = 1/2 over
+    # n² pairs of examples, where s is x's component along a unit vector.
     d, n = 5, 20
     kappa = Fraction(n * (d + 2), 2 * n * n) + Fraction(n * (n - 1), 4 * n * n)
     expected = findings.theorem5_last_row_is_needless.expect
@@ -339,7 +339,7 @@ def test_proved_bound_of_equal_steps_is_cited():
 
 
 def test_four_different_steps(least):
-    # The orthogonal polynomial of degree four, in floats; that of the fixture `least` has degree three.
+    # This is the orthogonal polynomial of degree four, in floats; the fixture `least` has degree three.
     m = [5.0, *(float(zonal_moment(k, 20, 5)) / 20**k for k in range(1, 9))]
     c = np.linalg.solve([[m[i + j] for j in range(1, 5)] for i in range(1, 5)], [-m[i] for i in range(1, 5)])
     assert round(m[0] + float(c @ m[1:5]), 4) == 0.055 and "0.0550" in figure_findings.figure7_descent_is_held_back.text

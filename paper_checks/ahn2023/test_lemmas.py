@@ -1,4 +1,4 @@
-"""The lemmas: formal or proved, and compared with transformers of random matrices."""
+"""The lemmas: formal or proved, and compared with transformers with random matrices."""
 
 import pytest
 from hypothesis import given

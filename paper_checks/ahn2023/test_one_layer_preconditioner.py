@@ -52,7 +52,7 @@ def test_planted_errors_are_caught_at_the_other_local_minima(drawn):
     [(1, 1, (0.5,)), (1, 3, (2.0,)), (2, 1, (1.0, 0.5)), (2, 1, (1.0, 1.0)), (2, 2, (0.25, 2.0))],
 )
 def test_trainings_from_near_the_pattern_end_at_the_matrix(d, n, spectrum):
-    # From near the pattern, too, a training may end with the label in Q, but most do not.
+    # A training from near the pattern may also end with the label in Q, but most do not.
     drawn = [one_layer.OneLayer(d, n, spectrum, seed, 0.1) for seed in range(4)]
     ends = [TRAINED.held(TRAINED.theory, each, "cpu").detail for each in drawn]
     assert sum("Theorem 1's matrix" in end for end in ends) >= 3
@@ -110,8 +110,8 @@ def curvatures(n, spectrum, point):
     moves = 1e-4 * np.eye(point.size)
     second = np.stack([(found(point.ravel() + m)[1] - found(point.ravel() - m)[1]) / 2e-4 for m in moves])
     values = np.linalg.eigvalsh((second + second.T) / 2)
-    # The flat directions: rescaling, the rows of P but the last, Q's last column, and rotations in the plane of the
-    # first eigenvalue and an equal one. Central differences are off by 10⁻⁷ or so.
+    # The flat directions are rescaling, all rows of P but the last, Q's last column, and rotations of the first
+    # eigenvector into others with the same eigenvalue. Central differences have errors of about 10⁻⁷.
     assert sum(abs(x) < 1e-5 for x in values) == (d + 1) ** 2 + 1 + sum(x == spectrum[0] for x in spectrum[1:])
     return loss, sum(x < -1e-3 for x in values)
 

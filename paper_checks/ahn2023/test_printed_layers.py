@@ -1,4 +1,4 @@
-"""The printed weights on batches: the comparisons, and their verdicts in all outcomes."""
+"""The printed weights on batches: the comparisons, and measurements that lead to each outcome."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Theorems 3 and 4: the critical points on S that are local minima over all matrices of the pattern, in balls."""
+"""Theorems 3 and 4: critical points on S that are local minima over all matrices of the pattern, by ball arithmetic."""
 
 import pytest
 

@@ -1,6 +1,7 @@
 """Layers that precondition their tokens too: trainings of all A_l and B_l, loss and gradient on Theorem 4's set.
 
-The loss is computed from its definition by exact quadrature. PyTorch and the simulator are imported by the comparisons.
+The loss is computed from its definition by exact quadrature. The comparisons import PyTorch and the simulator when they
+run.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SIZES = ((1, 1, 1), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 1, 3), (3, 1, 1), (3, 1, 2))
-"""(L, d, n) at which the product rule has some thousand nodes at most."""
+"""(L, d, n) at which the product rule has at most a few thousand nodes."""
 
 
 class OnSet(NamedTuple):
-    """f and its slopes in the a_l and in the b_l at A_l = a_l Σ^{-1}, B_l = b_l I."""
+    """The loss f and its slopes in the a_l and in the b_l at A_l = a_l Σ^{-1}, B_l = b_l I."""
 
     loss: float
     a: list[float]
@@ -176,13 +177,13 @@ theorem4_exact = Crossing(
 
 
 TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 1, 3), (2, 2, 1))
-"""(L, d, n) of trainings by quadrature, each some seconds."""
+"""(L, d, n) of trainings by quadrature, which take some seconds each."""
 
 
 STARTS = 8
 """Maximum number of trainings that are begun: at (2, 1, 1) a tenth of them run away, elsewhere a hundredth or fewer."""
 VANISHING = 1e-7
-"""Level of the largest |slope · weight|: some 10⁻⁸ or less at minima, 10⁻⁵ or more in valleys where trainings stop."""
+"""Threshold for the largest |slope · weight|, which is at most about 10⁻⁸ at minima, and at least 10⁻⁵ in valleys."""
 
 
 @lru_cache(maxsize=256)
@@ -191,18 +192,18 @@ def _trained(drawn: Training, device: str) -> tuple[Settled | None, int]:
 
     Trainings start from random entries around Σ^{-1}/2 and I/5. A training counts as run away, and another is begun, if
     its slopes have not vanished where rounding stops it, and `followed` from there at least doubles its weights. In all
-    such trainings that were looked at the weights went on to grow; a minimum at finite weights twice as large would be
+    such trainings that were examined the weights kept growing; a minimum at finite weights twice as large would be
     missed. The end is None if all trainings run away. With Σ = I and two layers, trainings ran into two valleys, both
-    with losses above that of the best minimum:
+    with losses above the loss of the best minimum:
 
     - The valley A_0 → 0, B_0 → −∞ of `two_layers_of_tokens`. Of 600 trainings 59 ran into it at d = n = 1, to a loss of
       0.459 (the best is 0.407), one at d = 1, n = 2, to 0.25, and none at d = 1, n = 3. Of 2500 trainings at d = 2,
       n = 1, 16 ran into it, to a loss of 1.25 (the best is 1.20012).
     - A valley off Theorem 4's set, at d = 2, n = 1 alone. Of the 2500 trainings 6 ran into it, to a loss of 1.362844;
       rounding stopped them at weights of 9 to 46. Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618),
-      and B_0's entry (1, 2) grows without bound. A token's two coordinates then hold the second coordinates of x and of
-      S A_0 x, and the first coordinate of x vanishes beside them. With the share of that coordinate held at ε, the
-      least loss is even in ε and grows with ε²: its minimum is at ε = 0, which no finite weights reach.
+      and B_0's entry (1, 2) grows without bound. A token's two coordinates then contain the second coordinates of x and
+      of S A_0 x, and the share of x's first coordinate vanishes. With this share fixed at ε, the least loss is even in
+      ε and grows with ε²: its minimum is at ε = 0, which no finite weights reach.
     """
     import torch
 
@@ -241,7 +242,7 @@ def _trained_is(theory: Callable[[int, int, int], Sequence[Point]], drawn: Train
     allowed, verdicts = end.off(SLOPES_ROUNDING), []
     for point in theory(drawn.L, drawn.d, drawn.n):
         right_A, right_B = (np.array(part)[:, None, None] for part in (point.a, point.b))
-        # The last B moves tokens that nothing reads.
+        # The last B changes tokens that no later layer reads.
         off = [np.abs(A - right_A * inverse).max(), np.abs(B - right_B * identity)[:-1].max(initial=0.0)]
         if point.local_minimum:
             entries = Verdict.within(float(max(off)), allowed, "an entry of an A_l or B_l is", Evidence.COMPUTED)

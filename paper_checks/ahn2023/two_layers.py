@@ -22,11 +22,11 @@ least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
 symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 SIZES = ((1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (3, 1))
-"""(d, n) at which the product rule has some ten thousand nodes at most."""
+"""(d, n) at which the product rule has at most about ten thousand nodes."""
 
 
 class InTraces(NamedTuple):
-    """f and its gradients in A_0 and A_1, symmetric matrices."""
+    """The loss f and its gradients in the symmetric matrices A_0 and A_1."""
 
     loss: float
     slopes: tuple[np.ndarray, np.ndarray]
@@ -149,7 +149,7 @@ def descents(size: int, examples: int, starts: int, seed: int) -> list[End]:
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         found = loss_in_traces(*both(flat), examples)
-        # An entry off the diagonal stands in two places.
+        # An entry off the diagonal occurs twice in a symmetric matrix.
         each = [(x + np.triu(x, 1))[np.triu_indices(size)] for x in found.slopes]
         return found.loss, np.concatenate(each)
 
@@ -202,7 +202,7 @@ def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Draw
     sigma, inverse = covariance(drawn.spectrum, drawn.seed, device)
     values = theory(d, n)
     m = [float(moment) for moment in trace_moments(4, n, d)]
-    # ∫ s (1 − c s)³ dμ = 0 is a cubic equation in c with one real root: its slope has one sign.
+    # ∫ s (1 − c s)³ dμ = 0 is a cubic equation in c with one real root, because its left side falls with c.
     (equal,) = (root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6 * abs(root))
 
     def layers(*steps: float) -> Any:

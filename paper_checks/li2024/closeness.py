@@ -1,6 +1,6 @@
-"""Closeness over training: readings of the paper's experiment, each a comparison with a verdict.
+"""Closeness over training: our readings of the paper's conclusions from its experiment, each a comparison.
 
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,13 +53,13 @@ def _reading(
     return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
 
 
-# The paper states its readings in words, without numbers. The thresholds for close, aligned and apart below are ours.
-# Like the numbers of steps they were set after runs of this experiment had been seen: they pin its result and do not
-# predict it.
+# The paper states its conclusions in words, without numbers. The thresholds for close, aligned and apart below are
+# ours. Like the numbers of steps they were set after runs of this experiment had been seen: they record its result and
+# do not predict it.
 
 
 def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:
-    """Return the verdict on intervals of margins: verified if none reaches below 0, refuted if one is negative."""
+    """Return the verdict on intervals of margins: verified if all are at least 0, refuted if one is all below 0."""
     if all(low >= 0 for low, _ in margins):
         return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
     outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
@@ -81,7 +81,8 @@ def losses_close(found: Mapping[str, Measurement]) -> Verdict:
         f"losses {end.value:.3g} (layer), {step.value:.3g} (gradient step), {start.value:.3g} untrained: "
         f"{left:.0%} of the gap is left"
     )
-    # Half of the gap to either side of the gradient step's loss: (start + step)/2 and step − (start − step)/2.
+    # The end has to be within half of the gap from the gradient step's loss, on either side: `above` is the margin to
+    # (start + step)/2, and `below` the margin to step − (start − step)/2.
     ends = [(s, g) for s in start.band() for g in step.band()]
     above = [(s + g) / 2 - e for s, g in ends for e in end.band()]
     below = [e - g + (s - g) / 2 for s, g in ends for e in end.band()]
@@ -114,7 +115,7 @@ def sensitivities_close(found: Mapping[str, Measurement]) -> Verdict:
 def overtakes(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether the layer's loss ends a tenth or more below the gradient step's, with the two models apart.
 
-    "Apart" means a cosine of at most 0.6, and a distance of the predictions of at least 3/4 of that at the start.
+    "Apart" means a cosine of at most 0.6, and a distance of the predictions of at least 3/4 of its value at the start.
     """
     end, step, cosine = (found[name] for name in ("layer_loss_end", "gradient_loss_end", "cosine_end"))
     before, after = (found[f"prediction_difference_{when}"] for when in ("start", "end"))
@@ -153,7 +154,7 @@ def _small_scores(*, device: str, full: bool, seed: int) -> Verdict:
             W, v = float(w) * torch.eye(d).to(A), torch.tensor(as_float(values["v"])).to(A)
             distance = float((attention_layer(A, b, W, v) - step).norm(dim=1).max())
             apart.append((distance, as_float(values["distance_at_most"])))
-        # For small w the distance is nearly proportional to w: at 10⁻⁴ it is about a tenth of that at 10⁻³.
+        # For small w the distance is nearly proportional to w: at 10⁻⁴ it is about a tenth of its value at 10⁻³.
         holds = all(found <= most for found, most in apart) and 8 <= apart[1][0] / apart[2][0] <= 12
         detail = ", ".join(f"{found:.2g} (at most {most:.2g})" for found, most in apart)
         verdicts.append((f"{kind} n={n} d={d} eta={eta}", Verdict.when(holds, detail, Evidence.COMPUTED)))

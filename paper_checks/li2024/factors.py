@@ -32,7 +32,7 @@ def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
 
 
 def _row(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
-    """Return A (n, d) and x (d,) with one logit above the others, at probability 1/2 if an x of norm R reaches that."""
+    """Return A (n, d) and x (d,) with one logit above the others, of probability 1/2 if an x of norm ≤ R reaches it."""
     import torch
 
     A = torch.zeros(n, d, dtype=torch.float64, device=device)
@@ -70,7 +70,7 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
             assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
         found = max(float(_slope(A, x)) for A, x in families)
         claimed = as_float(verify.check(weight_shift, n=n, d=d, R=R).values["reached_factor"])
-        # This allows for some n roundings of numbers below R², times R.
+        # This allows for about n roundings of numbers below R², times R.
         allowed = n * EPS * (R + 1) ** 3
         detail = f"{found:.15g} against {claimed:.15g}"
         verdicts.append(

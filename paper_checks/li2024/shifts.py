@@ -1,6 +1,6 @@
 """The shifts by weights and by data, compared with softmax regression simulated from the definitions.
 
-The shifts are compared along whole trainings and at drawn moves. The closed form of the gradient is compared with
+The shifts are compared along whole trainings and at random moves. The closed form of the gradient is compared with
 autograd's, and a gradient step with an attention layer that moves in the opposite direction.
 """
 
@@ -149,9 +149,9 @@ class Theory(NamedTuple):
 def trained(drawn: Training, device: str) -> Any:
     """Return A, b, a path of x with A fixed, the x that is fixed while A moves, a path of A, and the step size.
 
-    The path of x is gradient descent by autograd, and that of A applies self-attention layers. The rows of A come in
-    opposite pairs, except one if their number is odd, and x begins near 0. So logits begin near 0, where the factor R/2
-    is nearly reached for two rows.
+    The path of x is gradient descent by autograd, and the path of A applies self-attention layers. The rows of A come
+    in opposite pairs, except one if their number is odd, and x begins near 0. So logits begin near 0, where the factor
+    R/2 is nearly reached for two rows.
     """
     import torch
 
@@ -204,8 +204,8 @@ def _held(theory: Theory, drawn: Training, device: str) -> Verdict:
     A, b, xs, far, datas, eta = trained(drawn, device)
     path = _path(theory.slope, A, b, xs[0], eta, len(xs) - 1)
     off = max(float((mine - its).abs().max()) for mine, its in zip(xs, path, strict=True))
-    # An estimate: a step adds some n roundings of size η ‖A‖, and descent does not increase earlier ones. So 20 steps
-    # make some 20 n roundings; 100 n are allowed.
+    # This is an estimate: a step adds about n roundings of size η ‖A‖, and descent does not increase earlier ones. So
+    # 20 steps make about 20 n roundings; 100 n are allowed.
     allowed = 100 * drawn.n * EPS * max(1.0, eta * drawn.R)
     verdicts = [("descent", Verdict.within(off, allowed, "an entry of x is", Evidence.COMPUTED))]
     rounding = 4 * EPS + math.sqrt(drawn.n) * (drawn.d + 2) * EPS * drawn.R**2
@@ -279,7 +279,7 @@ def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
         ):
             expression = closed.expanded(form)
             theory = float(expression.subs({s: values[s.name] for s in expression.free_symbols}))
-            # The values are sums of some n products of numbers of size 1 to 10.
+            # The values are sums of about n products of numbers of size 1 to 10.
             holds = abs(theory - float(found)) <= 1e-13 * n
             here.append((name, Verdict.when(holds, f"{theory:.12g}, {float(found):.12g}", Evidence.COMPUTED)))
         verdicts.append((f"n={n}", all_of(here)))
@@ -332,7 +332,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         for data_to, weights_to in moves:
             change = float(loss(data_to, weights_to, b) - loss(A, at, b))
             first_order = float((slopes[0] * (data_to - A)).sum() + (slopes[1] * (weights_to - at)).sum())
-            # The change of D, the difference of the two logits.
+            # The change of the difference of the two logits bounds the terms beyond the first order.
             moved = float((data_to @ weights_to - A @ at) @ torch.tensor([1.0, -1.0], **like))
             losses.append((change, abs(change - first_order) <= moved**2 / 12 + 20 * EPS))
         found = {
@@ -342,7 +342,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
             "gradient_loss_change": losses[0][0],
             "layer_loss_change": losses[1][0],
         }
-        # 20 EPS allows for some ten roundings of numbers of size 1.
+        # 20 EPS allows for about ten roundings of numbers of size 1.
         near = {name: abs(value - as_float(values[name])) <= 20 * EPS for name, value in found.items()}
         here = ((name, Verdict.when(near[name], f"{value:.15g}", Evidence.COMPUTED)) for name, value in found.items())
         within = Verdict.when(all(near for _, near in losses), "losses beside their first order", Evidence.COMPUTED)

@@ -10,9 +10,9 @@ the logits of the tokens are C v_i, and the logit of the query is C|u|²:
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
 
 and the v_i of the other tokens are independent given m. For the softmax's denominator N, 1/N = ∫ e^{−tN} dt and
-1/N² = ∫ t e^{−tN} dt turn a mean over these tokens into a product. The sums are over all counts except those of a
-chance below 10⁻¹⁴. The integrals use the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step h.
-The numbers are in float64, and nothing of `sign_attention` is used.
+1/N² = ∫ t e^{−tN} dt turn a mean over these tokens into a product. The sums are over all counts except those of
+probability below 10⁻¹⁴. The integrals use the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step
+h. The numbers are in float64, and no code of `sign_attention` is used.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -77,7 +77,8 @@ def interpolated(
 ) -> Callable[[float, float], tuple[float, float]]:
     """Return the function that takes α and C, 0 ≤ C < most, to the loss's slopes in α and C, each up to a factor.
 
-    A step of descent subtracts these values times the learning rate. They interpolate the logarithms of counted means.
+    A step of descent subtracts these values times the learning rate. They come from polynomials that interpolate the
+    logarithms of P and R.
     """
     at = most * (1 - np.cos(np.pi * np.arange(nodes) / (nodes - 1))) / 2
     logs = np.log([means(T, q, D, query, C) for C in at]).T

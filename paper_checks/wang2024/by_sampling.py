@@ -20,7 +20,7 @@ def scores(q: int) -> tuple[np.ndarray, np.ndarray]:
         bits = np.unpackbits(np.frombuffer(random.bytes(CHUNK * T * D_E // 8), np.uint8))
         signs = 2 * bits.reshape(CHUNK, T, D_E).astype(np.float32) - 1
         u = signs[:, :q].sum(axis=1)
-        # Sums of at most 170 integers below 7: exact in float32.
+        # These are sums of 170 integers of size at most q, which are exact in float32.
         found.append((np.matmul(signs, u[:, :, None])[:, :, 0], (u**2).sum(axis=1)))
     own, norms = (np.concatenate(each).astype(float) / D_E for each in zip(*found, strict=True))
     return own, norms
@@ -57,7 +57,7 @@ def best_layer(query: bool) -> tuple[float, float]:
 def is_sampled(wanted: Enclosure, losses: np.ndarray) -> bool:
     """Return whether an interval of five standard errors to each side agrees with sampled losses.
 
-    The difference has to be at most five of its standard errors, and five of these below a fifteenth of the loss.
+    The difference has to be at most five of its standard errors, and these five below a fifteenth of the loss.
     """
     lower, upper = float(wanted.lower), float(wanted.upper)
     error = math.hypot((upper - lower) / 10, losses.std(ddof=1) / math.sqrt(SAMPLES))

@@ -64,7 +64,7 @@ def to_one(cosine: Curve) -> Verdict:
 
 
 def near(theory: list[float], measured: list[Measurement], share: float) -> Verdict:
-    """Decide whether measurements differ from theory by at most a share of it, and state the differences."""
+    """Decide whether measurements are within a relative distance `share` of theory, and state the differences."""
     gaps = [m.value / value - 1 for m, value in zip(measured, theory, strict=True)]
     spread = max((m.standard_error or 0) / value for m, value in zip(measured, theory, strict=True))
     margins = []
@@ -89,14 +89,14 @@ def without_positions(d: int, q: int, T: int) -> float:
 
 
 def sooner(first: Curve, second: Curve, level: float) -> Verdict:
-    """Decide whether one loss comes below a level at an earlier reading than another, beyond chance.
+    """Decide whether one loss falls below a level at an earlier reading than another, beyond chance.
 
-    A loss that never comes below is not sooner than any other. The verdict is inconclusive if neither comes below, or
-    if both may come below at the same reading.
+    A loss that never falls below is not sooner than any other. The verdict is inconclusive if neither falls below, or
+    if both may fall below at the same reading.
     """
 
     def reading(curve: Curve, end: int) -> float:
-        """Return the first step at which the loss is below for certain (end 1), or may be (end 0)."""
+        """Return the first step at which the loss is below the level for certain (end 1), or may be (end 0)."""
         found = (at for at, m in zip(curve.points, curve.measured, strict=True) if ends(m)[end] < level)
         return next(found, math.inf)
 

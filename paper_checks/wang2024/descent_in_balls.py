@@ -1,11 +1,12 @@
 """The end of population gradient descent from zero, at a small instance in ball arithmetic.
 
-P and R are sums over all signs of the definitions' softmax. The run is iterated in balls. Around its last point, in
-(√d α, √d_e C), the Hessian is enclosed over a disc. If its eigenvalues are between λ > 0 and 1/η, a step contracts by
-1 − ηλ. If then the centre moves by less than ηλ times the radius, the disc is mapped into itself, and the run converges
-to the one stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval. If it is below the
-gain at the centre, and the best α for each C of the interval gives a point of the disc, the stationary point minimises
-the loss over all α and C.
+P, the mean attention on the selected tokens, and R, the mean sum of the tokens' squared attention, are sums over all
+signs of the definitions' softmax. The run is iterated in balls. Around its last point the Hessian in the coordinates
+(√d α, √d_e C) is enclosed over a disc. If its eigenvalues are between λ > 0 and 1/η, a step contracts by 1 − ηλ. If
+then the centre moves by less than ηλ times the radius, the disc is mapped into itself, and the run converges to the one
+stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval. If it is below the gain at the
+centre, and the best α for each C of the interval gives a point of the disc, the stationary point minimises the loss
+over all α and C.
 """
 
 import itertools
@@ -67,7 +68,7 @@ def logits(sizes: Sizes) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _squared(x: arb) -> arb:
-    """Return the square as a product: a power of a ball around 0 is not a number."""
+    """Return the square as a product, because the power of a ball around 0 is NaN."""
     return x * x
 
 

@@ -3,7 +3,7 @@
 With one draw of encodings for all samples, gradient descent does not keep the set, and other W may do better. So the
 two families of W that are simulated for this reading decide nothing.
 
-PyTorch and the simulator are imported by the comparison as it runs.
+The comparison imports PyTorch and the simulator when it runs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,11 +43,10 @@ def every_reading(
     taken: tuple[float, float],
     bound: float,
 ) -> Iterable[tuple[str, Verdict]]:
-    """Yield verdicts: signs have theory's loss, near the floor; the sphere's is above `bound`; all exceed a level.
+    """Yield verdicts: signs have theory's loss, near the floor; the sphere's loss is above `bound`; all exceed a level.
 
-    The level is POSITIVE times d/(2q).
-
-    `taken` is the loss of signs, with its error, at the best C of the samples' grid; the best real C differs.
+    The level is POSITIVE times d/(2q). `taken` is theory's loss of signs, with its error, at the samples' best C on
+    their grid; the best real C differs.
     """
     nothing = sizes["d"] / (2 * sizes["q"])
     (low, high), (there, off) = floor, taken

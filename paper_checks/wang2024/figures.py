@@ -1,9 +1,9 @@
-"""The captions of the figures, each a comparison with a verdict: training from the definitions, theory if it applies.
+"""The figures' captions, each a comparison with a verdict on training from the definitions, by theory if it applies.
 
 Quick runs have a smaller T, d and d_e, with nearly the same ratio of the least loss to the zero predictor's, d/(2q);
 losses that a caption states as numbers are scaled with d/(2q). In quick runs d_e exceeds T, so that a draw of fixed
 encodings may be linearly independent; the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
-those of `captions`. We know nothing about Figures 6 to 8. "Converges to 0" is refuted by theory, for a run near the set
+defined in `captions`. Figures 6 to 8 are not known to us. "Converges to 0" is refuted by theory, for a run near the set
 on which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings, each
 with its own draw; one training, as under `full`, does not decide it.
 """
@@ -35,7 +35,7 @@ from paper_checks.wang2024.predictions import elsewhere, layer_of, one_hot_desce
 from verify import Comparison, Evidence, ExperimentResult, Measurement, Outcome, Verdict, all_of, load_experiment
 
 NEAR = 0.1
-"""Largest deviation of SGD's loss from population gradient descent's, relative to it; 1/5 at unseen lengths."""
+"""Largest relative deviation of SGD's loss from population gradient descent's; `NEAR_ELSEWHERE` at unseen lengths."""
 NEAR_ELSEWHERE = 0.2
 PRINTED, NOTHING = 0.15, 5 / 6
 """The printed bound above which the loss with fixed encodings ends, and the zero predictor's loss d/(2q) there."""
@@ -174,7 +174,7 @@ figure1_one_hot_sgd_is_near_the_recursion = _caption(
 
 
 def _lengths(run: Run, full: bool) -> Verdict:
-    # This is one training with Figure 1's settings, at batch 256: the errors of the losses are those for its matrices.
+    # This is one training with Figure 1's settings, at batch 256; the losses' errors are conditional on its matrices.
     quick = {} if full else {s.parameter.name: s.quick for s in load_experiment("wang2024.figure1").settings}
     found = run(**{name: quick[name] for name in MANY if name in quick} | points("1", full) | {"n_test": 5000})
     last = [stochastic_descent(found.settings)[-1]]

@@ -7,16 +7,16 @@
   minus the enclosure's upper end.
 - `step_noise_simulated`: the loss on the set at the trained layer's α and C, minus the loss at the end of that descent.
   The layer comes from one training, so that the error of this part is not known.
-- `off_the_set_sampled`: the loss of the matrices trained in float64 minus that of their projections on the set, on the
-  same fresh samples.
-- `rounding_sampled`: the loss after training in float32 minus that after training in float64, from the same draws and
-  on the same fresh samples.
+- `off_the_set_sampled`: the loss of the matrices trained in float64 minus the loss of their projections on the set, on
+  the same fresh samples.
+- `rounding_sampled`: the loss after training in `dtype`, float32 by default, minus the loss after training in float64,
+  from the same draws and on the same fresh samples.
 - `chance_sampled`: the remainder, which is chance in the validation set and in the fresh samples.
 
 The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, or, with one-hot
 encoding, from Lemma 1's formula. `computed_error` is the larger of the estimated errors at descent's end and at the
 trained α and C: it leaves out errors that add up along the path of population descent. The end of descent is therefore
-computed twice, and `test_schedule.py` compares it with a path from counted means.
+computed twice, and `test_schedule.py` compares it with a path computed from counted means.
 """
 
 import math
@@ -68,7 +68,7 @@ Given the attention, the loss is a multiple of a χ² with d degrees of freedom,
 
 
 class Theory(NamedTuple):
-    """Theory for a training: two bounds of the least loss, losses, and the largest of their errors.
+    """Theory for a training: two bounds on the least loss, losses, and the largest of their errors.
 
     `again` is the loss of `descent` computed a second time.
     """
@@ -126,7 +126,7 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
 
 
 def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement]:
-    """Return the parts, the loss that is split into them, and their sources.
+    """Return the parts, the loss that is split into them, and the numbers from which they are computed.
 
     Raises InputError if nothing is predicted: for one-hot encoding with a start other than 0 or attention to the query,
     and if population descent leaves C ≥ 0.
@@ -182,7 +182,7 @@ gap_ledger = Experiment(
 
 
 def judged(found: Mapping[str, Measurement]) -> Verdict:
-    """Decide whether a ledger holds.
+    """Decide whether the numbers of a ledger are consistent.
 
     Population descent has to end above the floor. The sum of the parts does not depend on the finite time, so two
     computations of the finite time have to agree; for stochastic encoding these share the formula of a step, which
@@ -201,7 +201,7 @@ def judged(found: Mapping[str, Measurement]) -> Verdict:
         by_chance = SPREAD * student_bound(projected.samples, FAMILY) / math.sqrt(projected.samples)
         decided: dict[str, Any] = {"comparisons": FAMILY, "rounding": error}
         finite, again = (found[f"finite_time_computed{which}"].value for which in ("", "_again"))
-        # Above the lower end of the floor's enclosure.
+        # This is the excess over the lower end of the floor's enclosure.
         above = found["floor_width_enclosed"].value + finite
         said = f"population descent ends {above:.3g} above the floor"
         return [

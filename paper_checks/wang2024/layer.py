@@ -32,7 +32,7 @@ def matrices(instance: Instance, at: Point, device: str = "cpu") -> tuple[Tensor
 
 
 def implied_gradient(theory: Recursion, at: Point) -> Gradient:
-    """Return the loss and the gradient blocks that the recursion implies: everything else is zero."""
+    """Return the loss and the gradient that the recursion implies: multiples of diag(0, I − 11ᵀ/T) and of (I, 0)."""
     length, _, size, rate = theory.instance
     following = theory.step(at)
     truth = ground_truth(length, size)
@@ -44,7 +44,7 @@ def implied_gradient(theory: Recursion, at: Point) -> Gradient:
 
 
 def _not_finite(found: Iterable[Tensor]) -> str:
-    """Report a number that is not finite: comparisons with NaN are false, and a maximum may pass over NaN."""
+    """Return a message if a number is not finite: comparisons with NaN are false, and a maximum may ignore NaN."""
     return "" if all(bool(value.isfinite().all()) for value in found) else "the simulation is not finite"
 
 
@@ -132,10 +132,10 @@ def _iterates(instance: Instance, steps: int, device: str) -> Iterator[Iterate]:
 def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdict:
     """Compare every iterate of a training from zero by exact population gradients with the recursion, entry by entry.
 
-    Tolerance: a step adds an error of at most η·δ, with the δ of `rounding`. It multiplies earlier errors by at most
-    the norm of its Jacobian. The norm used is that of the recursion's Jacobian along the run, in the metric
+    Tolerance: a step adds an error of at most η·δ, with the δ of `rounding`, and multiplies earlier errors by at most
+    the norm of its Jacobian. We take the norm of the recursion's Jacobian along the run, in the metric
     (d/η, (T−1)/η), which stretches entries of W and V by at most √((T−1)/d) or √(d/(T−1)). This norm is assumed to
-    bound errors across the set as well. That held in all draws with η at most 1, and fails at large step sizes: at
+    bound errors across the set as well. It did so in all draws with η at most 1, but not at large step sizes: at
     T = 7, q = 6, d = 7 and η = 6, below 2q, rounding alone takes the matrices off the set.
     """
     length, _, size, rate = theory.instance

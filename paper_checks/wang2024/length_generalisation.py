@@ -1,6 +1,6 @@
 """Length generalisation: sampled losses at two lengths, of layers on the set and of a layer that fits one draw.
 
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Population gradient descent on the set V = (αI, 0), W = diag(0, C·I) with encodings of random signs, in float64.
 
 With the means P and R of `sign_attention` the loss on the set is L = d/2 (α²R − 2αP/q + 1/q). The distribution of the
-signs is invariant under permutations and changes of sign of the d_e coordinates, and that of the tokens under
-rotations. So the population gradient is tangent to the set, and a step is
+signs is invariant under permutations and changes of sign of the d_e coordinates, and the distribution of the tokens
+under rotations. So the population gradient is tangent to the set, and a step is
 
     α ← α − η (αR − P/q),    C ← C − (η/d_e) (d/2) (α² dR/dC − 2 (α/q) dP/dC).
 
@@ -31,8 +31,8 @@ class Grid(NamedTuple):
     """The parameters of an interpolation of P and R in cells of C.
 
     `nodes` is the number of Chebyshev points in a cell, both ends included, and `cells` the number of cells in an
-    interval of length 1. `effort` is the effort of the enclosures at the points. The size of the last `terms` Chebyshev
-    coefficients is taken for the truncation error.
+    interval of length 1. `effort` is the effort of the enclosures at the points. The sum of the last `terms` Chebyshev
+    coefficients in absolute value estimates the truncation error.
     """
 
     nodes: int
@@ -137,7 +137,7 @@ class Layer:
     def best(self) -> tuple[float, float]:
         """Return the α and C of the least loss on the set: C maximises P²/R, and α = P/(qR).
 
-        Raises InputError unless the maximum is shown to be attained: the loss may fall with C without end.
+        Raises InputError unless the maximum is shown to be attained; otherwise the loss may fall for all C.
         """
 
         def rising(C: float) -> bool:
@@ -209,7 +209,7 @@ class Layer:
         return _Cell(P.convert(), R.convert(), half + float(last))
 
     def floor(self, accuracy: Fraction = ACCURACY) -> tuple[float, float]:
-        """Return a lower and an upper bound of the least loss on the set, about `accuracy` apart relative to it."""
+        """Return a lower and an upper bound on the least loss on the set, of relative distance about `accuracy`."""
         gain = greatest_gain(self.T, self.q, self.d_e, self.query, accuracy)
         most = self.d / (2 * self.q)
         return most * float(1 - gain.upper), most * float(1 - gain.lower)

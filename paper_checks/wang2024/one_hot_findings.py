@@ -16,7 +16,7 @@ HYPOTHESES = Premise(
     "printed",
 )
 OTHERS_HOLD = {f"hypotheses.{name}.holds": True for name in ("subset_of_two", "subset_below_quarter", "accuracy")}
-"""The results of Theorem 1's hypotheses on its parameters where all but that on the step size hold."""
+"""The expected results of Theorem 1's hypotheses on its parameters, except the hypothesis on the step size."""
 FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the first with L ≤ ε on", "our reading")
 RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
 

@@ -9,10 +9,10 @@ where P and R are derived. At the paper's sizes and scale 1/50, α rises later i
 after 5000 steps, and 7.1 is predicted (`verify simulate wang2024.figure1 --full steps=5000 dtype=float32`). The cause
 is the noise of the steps at η = 1, and not the random start. Within 500 steps the noise brings the entries of W[:d, d:]
 to 0.025 in root mean square, from a start at 0 as well as from the random one, and keeps them there (0.026 after 3000).
-Let a = W[:d, d:] u. The softmax with the additional logits aᵀx_i gives the tokens a mean of about a, which adds about
-q·0.025² = 0.0019 to R ≈ 1/T. So α = P/(qR) settles at 0.7 times its value without noise: after 500 steps it is 0.70 and
-0.71 from the two starts, and 0.95 without noise. The slope of C grows with α, so C rises later still: it is 0.41 after
-3000 steps, and 0.69 is predicted.
+Let a = W[:d, d:] u, with the sum u of the selected encodings. The softmax with the additional logits aᵀx_i gives the
+tokens a mean of about a, which adds about q·0.025² = 0.0019 to R ≈ 1/T. So α = P/(qR) settles at 0.7 times its value
+without noise: after 500 steps it is 0.70 and 0.71 from the two starts, and 0.95 without noise. The slope of C grows
+with α, so C rises later still: it is 0.41 after 3000 steps, and 0.69 is predicted.
 """
 
 from collections.abc import Iterator, Mapping

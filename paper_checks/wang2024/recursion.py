@@ -59,7 +59,7 @@ def _program(statement: Statement) -> Program:
 
 
 def recursion(instance: Instance, statement: Statement = lemma1.statement) -> Recursion:
-    """Return Lemma 1's recursion, or that of another statement with its clauses, at (T, q, d, eta)."""
+    """Return the recursion of Lemma 1, or of a statement with clauses of the same labels, at (T, q, d, eta)."""
     bound = _program(statement).bind(Float64(), [np.float64(x) for x in instance])
     return Recursion(instance, lambda alpha, C: bound(np.float64(alpha), np.float64(C)))
 
@@ -78,10 +78,10 @@ def point_with(theory: Recursion, C_target: float) -> Point:
 
 
 def rounding(theory: Recursion, at: Point) -> float:
-    """Bound the rounding in an entry of a gradient, simulated or of the theory.
+    """Return a bound on the rounding error of an entry of a gradient, simulated or from theory.
 
-    A gradient is a sum whose summands are at most M = Td (1 + |α|)² in size: a cubature point has norm √(Td), and so
-    has a sample typically, and a residual has norm (1 + |α|)√(Td). A summand takes fewer than 100 roundings of relative
+    A gradient is a sum whose summands are at most M = Td (1 + |α|)² in size: a cubature point has norm √(Td), as a
+    sample has typically, and a residual has norm (1 + |α|)√(Td). A summand takes fewer than 100 roundings of relative
     size EPS, and the summation adds fewer than 100. The theory's difference quotients (α − α')/η and (C − C')/η add EPS
     (|α| + 1)/η and EPS (|C| + 1)/η.
     """

@@ -3,7 +3,7 @@
 In trainings by exact population gradients every entry of every iterate is compared with Lemma 1's recursion. The
 gradient alone (exact and from fresh batches), Theorem 1's steps, the fall of the loss and the slope of its inverse are
 also compared with theory.
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -43,7 +43,7 @@ from verify import (
 LAYER_SLOPES: tuple[Instance, ...] = ((9, 2, 1, 1.0), (9, 3, 2, 1.0))
 RECURSION_SLOPES: tuple[Instance, ...] = ((200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5))
 WORK, WORK_IN_FULL = 2e8, 2e9
-"""Largest number of entries of Z that a training by exact gradients goes through; this takes some seconds."""
+"""Largest number of entries of Z that a training by exact gradients computes; this takes some seconds."""
 
 
 def altered(**right: sp.Expr) -> Statement:
@@ -133,7 +133,7 @@ reduced_dynamics = Crossing(
 
 
 class OnTrajectory(NamedTuple):
-    """An instance in the scope of Theorem 1, the C at which the trajectory is looked at, and a seed."""
+    """An instance in the scope of Theorem 1, the C at which gradients are compared on the trajectory, and a seed."""
 
     T: int
     q: int
@@ -154,7 +154,7 @@ class OnTrajectory(NamedTuple):
 
 @st.composite
 def points_in_scope(draw: st.DrawFn, longest: int, in_full_longest: int) -> OnTrajectory:
-    """Draw (T, q, d, eta) in the scope of Theorem 1, and a point of the trajectory by its C, from the start to late."""
+    """Draw (T, q, d, eta) in the scope of Theorem 1, and a point of the trajectory by its C, from 0 to 4."""
     length = draw(st.integers(9, in_full_longest if in_full() else longest))
     subset = draw(st.integers(2, (length - 1) // 4))
     size = draw(st.integers(1, 3))
@@ -202,7 +202,7 @@ sampled_gradient_of_the_layer = Crossing(
     instances=points_in_scope(40, 200),
     held=_sampled_gradient,
     theory=lemma1.statement,
-    # 64 batches of 500 resolve a tenth or so of a coefficient, and not 1 %.
+    # 64 batches of 500 resolve about a tenth of a coefficient, and not 1 %.
     planted={
         label: PLANTED[label]
         for label in (
@@ -217,7 +217,7 @@ sampled_gradient_of_the_layer = Crossing(
 def _gradient_at_length(*, device: str, full: bool, seed: int) -> Verdict:
     C, alpha = 4, 1
     following = recursion((200, 3, 5, 1.0)).step(Point(alpha, C, math.nan))
-    # Along I − 11ᵀ/T the mean on the diagonal less that off it is 1; the step size is 1.
+    # For I − 11ᵀ/T the mean on the diagonal minus the mean off the diagonal is 1; the step size is 1.
     expected = {"loss": following.loss, "gradient_W": C - following.C, "gradient_V": alpha - following.alpha}
     batches = {"batches": 64, "batch_size": 500 if full else 50}
     experiment = load_experiment("wang2024.one_hot_gradient")
@@ -263,7 +263,7 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
 
 theorem1_steps = Comparison(
     id="wang2024.theorem1_steps",
-    # Step sizes below 2q, where rounding does not grow; beyond 2q rounding alone takes a float64 run off the level.
+    # The step sizes are below 2q, where rounding does not grow; beyond 2q it alone can raise the loss above the level.
     title="The layer's loss reaches 1/200 at the certified step, and stays below it",
     theorem="wang2024.theorem1",
     experiment="wang2024.one_hot_training",

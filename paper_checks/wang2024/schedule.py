@@ -1,9 +1,9 @@
 """Population gradient descent on the set by the figures' schedule: the point where it ends, and its slow direction.
 
-In √d α and √d_e C a step of size η is one of plain gradient descent. Near the minimiser, each step multiplies the
-distance from it along an eigenvector of the Hessian by 1 − ηλ, with the eigenvalue λ. So the direction of the least λ
-takes 1/(ηλ) steps to come nearer by a factor e. Nothing is trained: the numbers are computed from P and R, which are
-enclosed and interpolated.
+In the coordinates √d α and √d_e C a step of size η is a step of plain gradient descent. Near the minimiser, each step
+multiplies the distance from it along an eigenvector of the Hessian by 1 − ηλ, with the eigenvalue λ. So in the slow
+direction, of the least λ, the distance falls by a factor e in 1/(ηλ) steps. Nothing is trained: the numbers are
+computed from P and R, which are enclosed and interpolated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ READ = (0, 1, 5, 10)
 def readings(settings: Mapping[str, object], *, annealed: bool) -> list[OnTheSet]:
     """Return the points of population gradient descent from zero at the tenths of READ.
 
-    Raises InputError if the descent leaves C ≥ 0, beyond which nothing is derived.
+    Raises InputError if the descent leaves C ≥ 0, where P and R are derived.
     """
     steps, eta = int(settings["steps"]), float(settings["eta"])  # type: ignore[arg-type]
     rates: Iterator[float] = rates_of(settings) if annealed else (eta for _ in range(steps))

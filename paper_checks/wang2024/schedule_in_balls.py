@@ -1,13 +1,13 @@
 """Population gradient descent on the set at the figures' sizes, every step enclosed, and the point of the least loss.
 
 A step maps (α, C) to (α − ηf, C − ηg), with f = (∂L/∂α)/d and g = (∂L/∂C)/d_e. The run is enclosed in a rectangle: a
-centre, and bounds r_α and r_C of the distances of α and C from it. After a step the distances from the centre's image
+centre, and bounds r_α and r_C on the distances of α and C from it. After a step the distances from the centre's image
 are at most
 
     |1 − ηR| r_α + η|m| r_C,    η(d/d_e)|m| r_α + |1 − ηh| r_C,
 
 where m = αR' − P'/q and h = d/(2d_e)(α²R'' − 2αP''/q), and R, m and h are enclosed over the rectangle. `share_curves`
-encloses P and R. The two mixed slopes have the same sign. So if 1 − ηR and 1 − ηh are positive and m has one sign, the
+encloses P and R. The two mixed terms have the same sign. So if 1 − ηR and 1 − ηh are positive and m has one sign, the
 bounds grow no faster than the distances between two runs.
 """
 
@@ -53,7 +53,7 @@ class SetCurves:
         self.sizes, self.curves = sizes, share_curves(sizes.T, sizes.q, sizes.d_e, sizes.query)
 
     def over(self, low: fmpq, high: fmpq) -> Jet:
-        """Return P and R over an interval, across the ends of the cells in which they are enclosed."""
+        """Return P and R over an interval, which may extend over several cells of the enclosures."""
         end = ((low / _HALF).floor() + 1) * _HALF
         if high <= end:
             return self.curves.over(low, high)
@@ -107,7 +107,7 @@ def places(sizes: Sizes, rates: Iterable[Fraction], read: set[int]) -> list[Plac
 
 
 def _ends(c: fmpq, off: arb) -> tuple[fmpq, fmpq]:
-    """Return the ends of an interval in C >= 0 that holds all C this far from a number."""
+    """Return the ends of an interval in C >= 0 that contains all C within the distance `off` of a number."""
     if off == 0:
         return c, c
     if not off < c:
@@ -119,9 +119,9 @@ def _ends(c: fmpq, off: arb) -> tuple[fmpq, fmpq]:
 def least(sizes: Sizes, end: Fraction) -> Least:
     """Enclose the point of the least loss, at the one zero of (log G)' on [0, end]; G = P²/(qR) is the gain.
 
-    log G has to be concave on [0, end]. If the hypotheses of the least-loss theorems hold with C_1 = `end` it is, and
-    the point is that of the least loss over α and C >= 0. Raises UndecidedError unless (log G)' is enclosed above 0 at
-    C = 0 and below 0 at the end.
+    log G has to be concave on [0, end]. If the hypotheses of the least-loss theorems hold with C_1 = `end`, it is
+    concave, and the point has the least loss over α and C >= 0. Raises UndecidedError unless (log G)' is enclosed above
+    0 at C = 0 and below 0 at the end.
     """
     _, q, d, D, _ = sizes
     curve, low, high = SetCurves(sizes), fmpq(0), fmpq(end.numerator, end.denominator)
@@ -143,6 +143,6 @@ def least(sizes: Sizes, end: Fraction) -> Least:
         alpha = jet.P / (q * jet.R)
         R, m, h = curve.curvatures(alpha, jet)
         half, root = (R + h) / 2, (((R - h) / 2) ** 2 + m * m * d / D).sqrt()
-        # The Hessian's determinant where (log G)' = 0, over the larger eigenvalue.
+        # The smaller eigenvalue is the determinant, by a formula for (log G)' = 0, over the larger eigenvalue.
         slow = -(jet.P**2) / q**2 * gain_bend(jet, q) * d / (2 * D) / (half + root)
         return Least(alpha, C, d * (1 - jet.P * jet.P / (q * jet.R)) / (2 * q), slow, half + root)

@@ -1,7 +1,7 @@
 """The separation in width over the number of tokens, from the theorems, tabulated and plotted by `verify simulate`.
 
 Nothing is trained: the numbers are values of `wang2024.separation` at each length. The value for attention is the upper
-end of the enclosed width, and that for nets their least width.
+end of the enclosed width, and the value for nets is their least width.
 """
 
 from collections.abc import Iterable, Mapping

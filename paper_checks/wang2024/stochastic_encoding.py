@@ -3,7 +3,7 @@
 At few tokens and dimensions all signs can be enumerated: whole trainings by exact population gradients are compared,
 entry by entry, with descent on the set. At larger sizes the loss on the set, its gradient along the two identity
 blocks, the blocks that stay 0, and the least loss for q = 2 are compared with fresh samples.
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -44,9 +44,9 @@ CLOSE_ENOUGH = 1e-3
 """Largest error of a point of the path at which a training is still compared with the path."""
 SAMPLES, SAMPLES_IN_FULL, ENTRIES_IN_FULL = 2000, 20_000, 2 * 10**7
 TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
-"""(T, d, d_e) with so few dimensions that sampling resolves the loss that ties leave."""
+"""(T, d, d_e) with so few dimensions that sampling resolves the loss from ties with the selected tokens' logits."""
 SHARP = 60
-"""A C at which, in at most 14 dimensions, the loss exceeds what ties leave by less than 10⁻¹² (`beyond_ties`)."""
+"""A C at which, in at most 14 dimensions, the loss exceeds its limit by less than 10⁻¹² (`beyond_ties`)."""
 BATCHES, BATCH_SIZE = 80, 64
 BATCHES_IN_FULL = 400
 SEEN = 1 / 4
@@ -72,7 +72,7 @@ def trainings(draw: st.DrawFn) -> Exactly:
     """Draw a training whose signs, subsets and points of the cubature can all be enumerated."""
     length, dimension = draw(st.sampled_from(((2, 2), (2, 3), (2, 4), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2))))
     subset, attend = draw(st.integers(1, length - 1)), draw(st.sampled_from(["tokens", "tokens_and_query"]))
-    # With all but one of four selected, and the query attended to, C is negative from the start: nothing is derived.
+    # With three of four selected, and the query attended to, C is negative from the start; theory covers only C ≥ 0.
     if subset == 3:
         attend = "tokens"
     return Exactly(*(length, subset, draw(st.integers(1, 2)), dimension, attend), draw(st.sampled_from([1 / 4, 1.0])))
@@ -144,7 +144,7 @@ def _trained_on_the_set(theory: Scales, drawn: Exactly, device: str) -> Verdict:
     size, verdicts = drawn.d, []
     run, points = trained(drawn, steps, device), list(path(drawn, theory, steps))
     if len(points) <= steps:
-        # A path ends where C becomes negative, for which nothing is derived: the training's C has to be negative too.
+        # A path ends when C becomes negative, because theory covers only C ≥ 0; the training's C must be negative too.
         C = float(run[len(points)][0][size:, size:].diagonal().mean())
         verdicts.append(("end", Verdict.within(max(C, 0.0), points[-1][1], "C above 0 is", Evidence.COMPUTED)))
     # The path is compared while its own error is small; that has to be at least half of its steps.
@@ -190,7 +190,7 @@ class Layer(NamedTuple):
 
 @lru_cache(maxsize=256)
 def loss_on_the_set(layer: Layer) -> Bounds:
-    """Return bounds of d/2 (α²R − 2αP/q + 1/q), by the enclosures of P and R, with more effort where these are wide."""
+    """Return bounds on d/2 (α²R − 2αP/q + 1/q), by the enclosures of P and R, with more effort if they are wide."""
     model = SignAttention(layer.T, layer.q, layer.d_e, layer.attend == "tokens_and_query")
     C = flint.arb(flint.fmpq(layer.C.numerator, layer.C.denominator))
     d, q, alpha = layer.d, layer.q, layer.alpha
@@ -236,9 +236,9 @@ def sampled(layer: Layer, device: str, samples: int) -> Any:
 
 
 def on_the_set_is(bounds: Bounds, layer: Layer, measured: Any) -> Verdict:
-    """Compare the loss on the set with a measurement; half of the distance of its bounds counts as rounding."""
+    """Compare the loss on the set with a measurement; half of the distance between its bounds counts as rounding."""
     low, high = bounds
-    # A tenth of the zero predictor's loss tells P and R from other means.
+    # A tenth of the zero predictor's loss distinguishes P and R from other means.
     resolution = layer.d / (20 * layer.q) + abs(low) / 10
     middle, half = (low + high) / 2, (high - low) / 2 + 1e-12 * (1 + abs(low))
     return agreement(middle, measured, comparisons=MOST_COMPARISONS, rounding=half, resolution=resolution)
@@ -277,7 +277,7 @@ loss_of_sampled_layers = Crossing(
 
 
 def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
-    """Bound the excess of the loss for q = 2 at α = 1 and C, attending to tokens alone, over its limit for C → ∞.
+    """Return a bound on the excess of the loss for q = 2 at α = 1 and C, attending to Z, over its limit for C → ∞.
 
     In a coordinate where u is not 0, both selected tokens have its sign. If e_i has the other sign there, v_i is
     smaller by 4/d_e than v_y, the selected tokens' v: so v_y − v_i is a multiple of 4/d_e. Let n tokens have v_i = v_y.
@@ -330,7 +330,7 @@ class Between(NamedTuple):
 
 @st.composite
 def between(draw: st.DrawFn) -> Between:
-    """Draw a layer and an interval of C in which sampling sees its gradient, and the enclosures are close."""
+    """Draw a layer and an interval of C in which sampling resolves the gradient, and the enclosures are narrow."""
     length = draw(st.integers(3, 24))
     subset = draw(st.integers(1, min(4, length - 1)))
     low = draw(st.fractions(0, 1, max_denominator=4))
@@ -355,7 +355,7 @@ def measured(drawn: Between, *, device: str, batches: int, distribution: str = "
 
 
 def implied(drawn: Between) -> dict[str, Bounds]:
-    """Return the set's bounds of L at the larger C less L at the smaller, and of d (αR − P/q) at the larger C."""
+    """Return bounds on the change of L from the smaller to the larger C, and on d (αR − P/q) at the larger C."""
     layer = drawn.layer
     (low, above), (least, most) = loss_on_the_set(layer), loss_on_the_set(drawn.at_the_low_end())
     model = SignAttention(layer.T, layer.q, layer.d_e, layer.attend == "tokens_and_query")
@@ -368,7 +368,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 
 
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
-    """Compare the traces of the two identity blocks with those of the set; half an enclosure's width is rounding.
+    """Compare the two identity blocks' traces with theory on the set; half an enclosure's width counts as rounding.
 
     Agreement is inconclusive if its tolerance is above a fifth of the zero predictor's loss, d/(2q), times max(1, α).
     """
@@ -384,7 +384,7 @@ def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Ver
 
 
 def means(layer: Layer) -> dict[str, int]:
-    """Return, for each block that stays 0, the number of entries and sums of rows and columns that are looked at."""
+    """Return, for each block that stays 0, the number of entries and sums of rows and columns that are compared."""
     d, d_e = layer.d, layer.d_e
     wide, token, positional = (m * n + m + n for m, n in ((d, d_e), (d, d), (d_e, d_e)))
     return {

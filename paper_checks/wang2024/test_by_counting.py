@@ -27,7 +27,7 @@ def gone_through(T, q, D, query, C):
 @pytest.mark.parametrize("query", [True, False])
 @pytest.mark.parametrize(("T", "q", "D"), [(4, 2, 3), (5, 2, 2), (4, 3, 4), (5, 3, 2)])
 def test_the_counts_are_those_of_all_encodings(T, q, D, query, C):
-    # For R the trapezoid rule's error is |Γ(2 + 2πi/h)| of an integral, 3·10⁻⁹.
+    # For R the trapezoid rule's error relative to an integral is about |Γ(2 + 2πi/h)|, 3·10⁻⁹.
     assert by_counting.means(T, q, D, query, C) == pytest.approx(gone_through(T, q, D, query, C), rel=1e-8)
 
 

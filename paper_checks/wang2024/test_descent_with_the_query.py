@@ -11,7 +11,7 @@ from verify import load_theorem
 THEOREM = load_theorem("wang2024.descent_with_the_query")
 STEPS = 40
 ROUNDING = 1e-13
-"""The rounding of sums of numbers of size at most 1."""
+"""Bound on the rounding of sums of numbers of size at most 1."""
 
 
 def step_size(T, q, d, d_e):

@@ -119,7 +119,7 @@ def test_the_quick_ledgers_theory_by_counting():
     wanted = expect["measurements.finite_time_computed.value"]
     floor, width = (expect[f"measurements.floor{of}_enclosed.value"] for of in ("", "_width"))
     assert float(floor.lower) < least < float(floor.upper + width.upper)
-    # Finite time counts from the enclosure's upper end, which is above the least loss by at most `above`.
+    # The finite-time part is measured from the enclosure's upper end, at most `above` above the least loss.
     above = float(floor.upper + width.upper) - least
     assert above < 2.5e-4 and float(wanted.lower) < end - least < float(wanted.upper) + above
     # After 400 steps the loss is within a tenth of the least loss.

@@ -27,7 +27,7 @@ EXPECTED = {
         figures.figure2_fixed_stays_above_a_constant: VERIFIED,
         figures.figure4_length_to_zero: REFUTED,
         figures.figure4_fixed_ends_above: VERIFIED,
-        # 20 draws leave these claims open. LEFT_OPEN bounds the rises; which encoding is quicker is not known.
+        # 20 draws do not decide these claims. LEFT_OPEN bounds the rises; which encoding is quicker is not known.
         figures.figure4_both_converge: (VERIFIED, INCONCLUSIVE),
         figures.figure4_stochastic_is_quicker: (VERIFIED, REFUTED, INCONCLUSIVE),
         figures.figure4_fixed_is_worse_with_q: (REFUTED, INCONCLUSIVE),
@@ -37,7 +37,7 @@ EXPECTED = {
         figures.figure5_length_to_zero: INCONCLUSIVE,
         figures.figure5_fixed_ends_above: VERIFIED,
         figures.figure5_both_converge: (VERIFIED, INCONCLUSIVE),
-        # At q_test = 5 the loss comes below the level with fixed encodings, and never with stochastic encodings.
+        # At q_test = 5 the loss falls below the level with fixed encodings, and never with stochastic encodings.
         figures.figure5_stochastic_is_quicker: REFUTED,
         figures.figure5_fixed_is_worse_with_q: (VERIFIED, INCONCLUSIVE),
     },
@@ -56,7 +56,7 @@ IN_FULL = {figures.figure5_length_to_zero: REFUTED}
 """The outcomes that differ at the figure's own sizes, where Adam's W is near the set."""
 
 
-# A group shares its trainings: one worker runs all of it.
+# The captions of a group share trainings, so that one worker runs the whole group.
 CAPTIONS = [
     pytest.param(comparison, expected, id=comparison.id, marks=pytest.mark.xdist_group(f"wang2024 {group}"))
     for group, several in EXPECTED.items()
@@ -75,9 +75,9 @@ LEFT_OPEN = {
     "4": {"fixed_rise_q4_to_q5": (-0.05, 0.02), "fixed_rise_q5_to_q6": (-0.05, 0.03)},
     "5": {"fixed_rise_q4_to_q5": (-0.02, 0.1), "fixed_rise_q5_to_q6": (-0.03, 0.06)},
 }
-"""Bounds of the confidence intervals of the rises, which leave "worse as q_test grows" open."""
+"""Bounds on the confidence intervals of the rises, which do not decide "worse as q_test grows"."""
 CHANGE = 0.06
-"""Upper bound on the change of a loss at an unseen q_test over the last quarter; the zero predictor's is 1/6 to 1/4.
+"""Bound on the change of a loss at an unseen q_test in the last quarter; the zero predictor's loss is 1/6 to 1/4.
 
 These bounds, and the step by which both encodings are below the level, were set after runs of seeds 0 to 2 were seen.
 """
@@ -261,7 +261,7 @@ def test_stays_above(values, error, outcome):
         ((1, 0.5, 0.5, 0.5), (1, 0.8, 0.5, 0.5), VERIFIED),
         ((1, 0.8, 0.5, 0.5), (1, 0.5, 0.5, 0.5), REFUTED),
         ((1, 0.5, 0.4, 0.3), (1, 0.5, 0.5, 0.5), INCONCLUSIVE),
-        # A constant curve never comes below the level, and a curve that ends lower need not be sooner.
+        # A constant curve never falls below the level, and a curve that ends lower need not be sooner.
         ((1, 1, 1, 1), (1, 0.8, 0.7, 0.3), REFUTED),
         ((1, 0.8, 0.7, 0.5), (1, 1, 1, 1), VERIFIED),
         ((1, 1, 1, 1), (1, 1, 1, 1), INCONCLUSIVE),
@@ -348,7 +348,7 @@ def test_the_growth_does_not_depend_on_the_initial_scale():
     found = [
         load_experiment("wang2024.figure3").run(device="cpu", scale=s, **settings).measurements for s in (0, "1/20")
     ]
-    # The other entries keep the size of the start's, which depends on the scale; their growth does not.
+    # The other entries keep about their initial size, which depends on the scale; their growth does not.
     assert found[1]["largest_off_W_after"].value > 2 * found[0]["largest_off_W_after"].value
     for name in ("W", "V"):
         ratios = [each[f"identity_{name}_growth"].value / each[f"largest_off_{name}_growth"].value for each in found]
@@ -431,7 +431,7 @@ def test_where_all_tokens_are_selected_the_floor_is_0_and_its_inverse_is_not_dra
 
 @pytest.fixture
 def tiny_full(monkeypatch):
-    """Run the experiments of `--full` at tiny sizes, with its own settings otherwise."""
+    """Run the experiments of `--full` at tiny sizes, with the other settings of `--full`."""
     ran = []
 
     def run(figure, device, full, seed, **given):
@@ -449,7 +449,7 @@ def tiny_full(monkeypatch):
     return ran
 
 
-# The tests are numbered, because a caption's own name is that of its check.
+# The cases are numbered, because a caption's id already names its own test.
 @pytest.mark.parametrize("place", range(sum(map(len, EXPECTED.values()))))
 def test_a_comparison_runs_at_tiny_sizes_with_the_other_settings_of_a_full_run(tiny_full, place):
     comparison = [c for group in EXPECTED.values() for c in group][place]

@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 def population_loss(W, V, T, q, d, encodings, weights, attend):
-    """Return the loss over encodings (n, d_e, T) of given weights and all subsets.
+    """Return the mean loss over encodings (n, d_e, T) with the given weights (n,), and over all subsets.
 
     If the logits do not depend on the tokens, ½|f − STS|² is a quadratic form in X, with the target STS. Its mean is
     the sum of its values at the unit matrices.
@@ -48,7 +48,7 @@ def block(A, B, M):
 
 
 def times(T, T_test, q):
-    """Return κ + c + c², or 1 + T − T_test."""
+    """Return κ + c + c², or 1 + T − T_test if T_test ≤ T."""
     if T_test <= T:
         return 1 + T - T_test
     c = (T_test - T) / math.sqrt(T - q)
@@ -112,8 +112,8 @@ def test_with_many_encodings_more_than_kappa_is_lost():
     ],
 )
 def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, d, attend):
-    # One-hot encodings: the last token has the logit 0. Another token has the logit 40 · 1{selected} − 80 k, where k is
-    # the number of selected tokens without the last.
+    # With one-hot encodings the last token has the logit 0. Another token has the logit 40 · 1{selected} − 80 k, with
+    # the number k of selected tokens without the last.
     eye, first = torch.eye(T + 1, dtype=torch.float64), torch.ones(T + 1, dtype=torch.float64)
     first[T] = 0
     M = 40 * torch.diag(first) - 80 * torch.outer(first, first)

@@ -1,4 +1,4 @@
-"""The ledger of the gap: it holds, errors planted in it are found, and invalid settings are refused."""
+"""The ledger of the gap: its parts add up, errors planted in it are found, and invalid settings are refused."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def test_a_training_in_float64_has_no_rounding_and_the_parts_add_up(given):
         ("loss_of_alpha_and_C_computed", lambda m: replace(m, value=1.2 * m.value), Outcome.REFUTED),
         ("loss_of_alpha_and_C_sampled", lambda m: replace(m, value=0.8 * m.value), Outcome.REFUTED),
         ("loss_on_fresh_samples", lambda m: replace(m, value=0.8 * m.value), Outcome.REFUTED),
-        # With so few samples a difference of a tenth may be chance.
+        # With so large a standard error a difference of a tenth may be chance.
         ("loss_of_alpha_and_C_sampled", lambda m: replace(m, standard_error=m.value / 20), Outcome.INCONCLUSIVE),
     ],
 )

@@ -110,7 +110,7 @@ def test_the_attention_to_selected_tokens_is_small_at_negative_scales(sizes, que
     T, q, *_ = sizes
     for C in (0.0, -0.1, -0.5, -1.0, -3.0, -10.0):
         (P, *_), (R, *_) = means(Sizes(*sizes, query), arb(C))
-        # Both bounds are sharper than the proved ones.
+        # Both bounds are sharper than the proved bounds.
         assert float(P) <= q / T + ROUNDING
         assert float(P * P / (q * R)) <= q / T + ROUNDING
 

@@ -64,7 +64,7 @@ def test_the_bound_by_enumeration(query):
 
 @pytest.mark.parametrize("q", [1, 2, 3])
 def test_the_factor_in_many_dimensions_is_sharp_up_to_q(q):
-    # d_e → ∞: the selected tokens have the logit C, the others 0. Then C → ∞, at the best α at T tokens.
+    # For d_e → ∞ the selected tokens have the logit C, and the others 0. Then C → ∞, with the best α at T tokens.
     T, T_test, w = 20, 50, 1e-6
     P, R = (lambda n: q / (q + (n - q) * w)), (lambda n: (q + (n - q) * w**2) / (q + (n - q) * w) ** 2)
     alpha = P(T) / (q * R(T))

@@ -16,7 +16,7 @@ from paper_checks.wang2024.by_softmax import descent_losses
 def digits():
     before = mp.dps
     # At η = 5 > 2q a step multiplies an error by up to |1 − η/q| = 3/2, and 1600 steps by at most 10^282. The growth is
-    # smaller in practice, because the first 500 steps contract. Of 400 digits more than a hundred are left.
+    # smaller in practice, because the first 500 steps contract. More than a hundred of the 400 digits are left.
     mp.dps = 400
     yield
     mp.dps = before
@@ -95,7 +95,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
     # Near the cycle two steps reduce the distance from it by about 1/150; the run ends at the cycle to ten digits.
     assert abs(run[-3] - other) < 1e-10 and abs(one - other) > 1e-4
     wanted = one_hot_findings.may_never_reach.expect["clauses.reached.witness.lowest"]
-    # The bound that is certified on a set around the cycle is below the losses on it, and above the text's number.
+    # The certified bound on a set around the cycle is below the losses on the cycle, and above the text's number.
     lower, upper = (mpf(end.numerator) / end.denominator for end in (wanted.lower, wanted.upper))
     assert lower == mpf(8) / 100 and lower < min(one, other) < upper < mpf("1.001") * min(one, other)
 
@@ -121,7 +121,7 @@ def test_the_rate_is_that_of_the_differential_equation():
 
 
 def test_where_a_step_of_one_is_small_enough():
-    """Check 2d ≤ q(4q − 5) case by case; at the largest step size the bound on the steps is 5/3 of the first order."""
+    """Check 2d ≤ q(4q − 5) case by case, and that the upper bound is 5/3 of the first order at the largest step."""
     for q, d in product(range(1, 12), range(1, 300)):
         largest = Fraction(4 * q**2, 5 * q + 2 * d)
         assert (largest >= 1) is (2 * d <= q * (4 * q - 5))

@@ -207,7 +207,7 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
 
 
 def gradient_at_length(**changed):
-    """Return loss and gradient at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax, with errors of 10⁻³."""
+    """Return loss and gradient at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax, with relative errors 10⁻³."""
     s = 1 / (3 + 197 * math.exp(-4))
     o = s * math.exp(-4)
     found = {

@@ -112,13 +112,13 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
 
 def test_the_slow_direction_at_the_figures_sizes_by_counting():
     expect = figure_findings.the_schedule_ends_early.expect
-    # The expected minimiser to four digits: an error of that size changes the eigenvalue by some 10⁻³.
+    # The minimiser is taken to four digits; such an error changes the eigenvalue by about 10⁻³ of its value.
     alpha, C = (float(expect[f"measurements.{name}_of_the_least.value"].midpoint) for name in ("alpha", "C"))
     values, vectors = np.linalg.eigh(curvatures(200, 3, 5, 170, alpha, C))
     for value, name in zip(values, ("slow", "fast"), strict=True):
         wanted = expect[f"measurements.{name}_eigenvalue.value"]
         assert within(value, wanted) and wanted.upper < 1.1 * wanted.lower
-    # Steps of size 1.
+    # The steps have size 1.
     assert within(1 / values[0], expect["measurements.steps_of_the_slow_direction.value"])
     assert vectors[0, 0] ** 2 > 0.999
 
@@ -159,7 +159,7 @@ def test_annealing_ends_higher_than_going_on():
 
 
 def test_where_the_least_loss_is_not_reached_it_says_so():
-    # With two selected tokens the least loss is reached for C → ∞ only.
+    # With two selected tokens the infimum of the loss is reached only for C → ∞.
     with pytest.raises(InputError, match="q = 2: must be one for which the least loss is reached"):
         run(**(TINY | {"q": 2, "attend": "tokens"}))
 

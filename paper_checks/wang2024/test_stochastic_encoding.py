@@ -1,4 +1,4 @@
-"""Stochastic encoding: trainings with all signs gone through, sampled layers and gradients, and planted bugs."""
+"""Stochastic encoding: trainings over all signs, sampled layers and gradients, and planted bugs."""
 
 import itertools
 from fractions import Fraction
@@ -112,8 +112,8 @@ DRAWN = Between(Layer(5, 2, 2, 8, Fraction(3, 2), Fraction(2), "tokens", 1), Fra
 def population_gradient(layer):
     """Return loss, dL/dW and dL/dV of the full layer, exact up to rounding: over all signs, subsets and a cubature.
 
-    On the set the logits do not depend on X, so that the gradient is at most cubic in X. Its mean is that over the
-    points ±√(T d) u_k, with the unit vectors u_k of R^{T d}.
+    On the set the logits do not depend on X, so that the gradient is at most cubic in X. Its mean equals the mean over
+    the points ±√(T d) u_k, with the unit vectors u_k of R^{T d}.
     """
     T, q, d, d_e = layer.T, layer.q, layer.d, layer.d_e
     signs = torch.tensor(list(itertools.product((1.0, -1.0), repeat=d_e * T)), dtype=torch.float64).view(-1, d_e, T)
@@ -146,7 +146,7 @@ def test_by_enumeration(attend):
     positional = W[d:, d:]
     assert float((positional - positional.trace() / 2 * torch.eye(2, dtype=torch.float64)).abs().max()) < rounding
     assert abs(float(positional.trace())) > 100 * rounding
-    # The loss's change is the integral of the trace: by Gauss's rule at 12 points.
+    # The loss's change is the integral of the trace, computed by Gauss's rule at 12 points.
     nodes, weights = np.polynomial.legendre.leggauss(12)
     along = [drawn.layer._replace(C=low + (high - low) * (float(node) + 1) / 2) for node in nodes]
     slopes = [float(population_gradient(layer)[1][d:, d:].trace()) for layer in along]
@@ -154,7 +154,7 @@ def test_by_enumeration(attend):
 
 
 def made_up(drawn, **changed):
-    """Return measurements as theory has them, with errors of a fiftieth; `changed` replaces some of them."""
+    """Return measurements equal to theory's values, with errors of a fiftieth; `changed` replaces some of them."""
     batches = BATCHES
     found = {
         name: Measurement((low + high) / 2, abs(low + high) / 100, batches)

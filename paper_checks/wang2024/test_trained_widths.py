@@ -1,4 +1,4 @@
-"""The widths after training: how they are looked for, and a small run against the least widths of the theorems."""
+"""The widths after training: the search for them, and a small run against the least widths of the theorems."""
 
 import math
 from fractions import Fraction

@@ -95,7 +95,7 @@ def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_f
 
 
 def knows_y(measurements, subsets):
-    """Return the variance of the target's first component, given measurements whose first is chosen for each y."""
+    """Return the conditional variance with the target's first component, for each y, as the first measurement."""
     right = linear_measurements.conditional_variance
     d, rows = measurements.shape[1] // subsets.shape[1], measurements[1:]
     if not len(measurements):
@@ -127,7 +127,7 @@ PLANTED = {
 
 @pytest.fixture
 def found():
-    """Return a function that runs a crossing or a comparison with the simulation as it is now, without caches."""
+    """Return a function that runs a crossing or a comparison with the current simulation, without caches."""
 
     def run(about):
         if not isinstance(about, Crossing):

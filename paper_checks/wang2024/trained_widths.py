@@ -2,8 +2,8 @@
 
 A layer's width is d + d_e, and a net's width is the number of units of its first layer. The loss is a share of the
 zero predictor's, d/(2q).
-The layer follows population gradient descent from zero on the invariant set with step size 1, every step enclosed; a
-net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow for layers on
+A layer is trained by population gradient descent from zero on the invariant set with step size 1, every step enclosed;
+a net by Adam on fresh samples. The search goes upwards from the least width that the theorems allow for layers on
 the set, or for nets. It returns an interval for the least width at which training ends with at most this loss. At
 all widths tried below the interval the loss is larger, by its enclosure or by two standard errors of the mean over the
 runs; at the upper end it is at most this loss, by the same bounds. Whether the loss falls with every unit or dimension
@@ -40,11 +40,11 @@ NET_STEP_SIZE = Parameter("net_eta", "rational", "Adam's step size at the start;
 _NET = {"depth": 3, "batch": 256, "samples": 50_000}
 
 Interval = tuple[float, float]
-"""Bounds of a loss, or of a width."""
+"""Bounds on a loss, or on a width."""
 
 
 def least_width(loss: Callable[[int], Interval], level: float, first: int, widest: int) -> Interval:
-    """Return an interval with the least width from `first` on at which a loss is at most a level.
+    """Return an interval that contains the least width from `first` on at which a loss is at most a level.
 
     The search tries `first`, then widths that grow by 1, 2, 4, …, up to `widest`; then it halves the interval. Raises
     InputError if the loss at the widest is above the level.
@@ -64,7 +64,7 @@ def least_width(loss: Callable[[int], Interval], level: float, first: int, wides
 
 
 def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[[int], Interval]:
-    """Return the function from a width d + d_e to bounds of the loss after the steps of population descent."""
+    """Return the function from a width d + d_e to bounds on the loss after the steps of population descent."""
     q, d, steps = (int(settings[name]) for name in ("q", "d", "descent_steps"))  # type: ignore[call-overload]
     found: dict[int, Interval] = {}
 
@@ -121,7 +121,7 @@ def _widths(settings: Mapping[str, object], T: int, seed: int, device: str) -> I
 
 
 def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
-    """Return the curves of both ends of the widths over the lengths.
+    """Return the curves of both ends of the intervals for the widths over the lengths.
 
     Raises InputError unless the lengths are increasing integers above q, and if a loss is not reached.
     """

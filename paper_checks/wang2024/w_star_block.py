@@ -1,16 +1,16 @@
 r"""The W* block: training with one-hot encoding moves W along I − 11ᵀ/T and V along (I, 0), from zero or elsewhere.
 
 If W[:d, d:] = 0 and V[:, d:] = 0, the loss depends on X through E x_i x_jᵀ = δ_ij I alone. With attention p, V_x =
-V[:, :d] and the target Xy/q it is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), where R = E Σ
-p_i² and P is the mean attention on all selected tokens. Write V_x = αI + N with tr N = 0, so that ‖V_x‖² = dα² + ν with
-ν = ‖N‖². So for any start with such blocks and W = C(I − 11ᵀ/T) + 1vᵀ in the positional block,
+V[:, :d] and the target Xy/q, the loss is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), where
+R = E Σ p_i² and P is the mean attention on all selected tokens. Write V_x = αI + N with tr N = 0, so that ‖V_x‖² =
+dα² + ν with ν = ‖N‖². So for any start with such blocks and W = C(I − 11ᵀ/T) + 1vᵀ in the positional block,
 
     α' = α − η(αR − P/q),    N' = (1 − ηR) N,    C' = C − η/(T−1) ∂_C ½ ((dα² + ν) R − 2dαP/q),
 
-and all else stays as it began: 1vᵀ, which adds the same to all logits; W's columns at x_query = 0; and the blocks that
-are 0, because the odd moments of X vanish. Lemma 1 is the case N = 0, v = 0, and writes R = PS/q. From zero the cosine
-of W with diag(0, I) is √(1 − 1/T) throughout, and that of V with (I, 0) is 1.
-PyTorch and the simulator are imported by the comparisons as they run.
+and the other parts do not change: 1vᵀ, which adds the same to all logits; W's columns at x_query = 0; and the blocks
+that are 0, because the odd moments of X vanish. Lemma 1 is the case N = 0, v = 0, with R = PS/q. From zero the cosine
+of W with diag(0, I) is √(1 − 1/T) throughout, and the cosine of V with (I, 0) is 1.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -58,7 +58,7 @@ class Scales(NamedTuple):
 class Start(NamedTuple):
     """Sizes, step size, the first C and α, and the scales of the random parts, with a seed for them.
 
-    `N` is the scale of N, `unseen` that of v and of W's columns at x_query, `elsewhere` that of entries off the set.
+    The scales are `N` for N, `unseen` for v and for W's columns at x_query, and `elsewhere` for entries off the set.
     """
 
     T: int
@@ -172,8 +172,8 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
         worst = max(worst, abs(loss - expected), *(float((x - y).abs().max()) for x, y in ((W, right_W), (V, right_V))))
         size = start.d
         blocks = max(blocks, float(W[:size, size:].abs().max()), float(V[:, size:].abs().max()))
-    # An estimate: a gradient's entry is a mean of numbers of size at most Td (1 + |V|)² ‖Z‖, off by some hundred
-    # roundings (`recursion.rounding`). Later steps stretch the error: by a factor of 4 in runs, and 10 is allowed.
+    # This is an estimate: a gradient's entry is a mean of numbers of size at most Td (1 + |V|)² ‖Z‖, off by about a
+    # hundred roundings (`recursion.rounding`). Later steps stretch the error, in runs by a factor of 4; 10 is allowed.
     parts = begun(start)
     size = max(abs(start.alpha), 1) + sum(float(parts[name].norm()) for name in ("N", "v"))
     allowed = steps * start.eta * 1000 * EPS * start.T * start.d * (1 + size) ** 3

@@ -1,6 +1,6 @@
 """The width of fully-connected nets: no first layer is below the formula, the best reach it, trained nets stay above.
 
-PyTorch and the simulator are imported by the comparisons as they run.
+The comparisons import PyTorch and the simulator when they run.
 """
 
 import math
@@ -35,8 +35,8 @@ ROUNDING = 1e-12
 """Bound on the rounding of a conditional variance: a sum of at most 10³ squares below 1, of residuals off by 10⁻¹⁵
 or so."""
 FOUND = 1e-5
-"""Tolerance of the loss at the end of L-BFGS. Its relative slopes are then about 10⁻⁵, and its excess over a minimum is
-of the order of their squares."""
+"""Tolerance of the loss at the end of L-BFGS. The relative slopes there are about 10⁻⁵, and the excess over a minimum
+is of the order of their squares."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
@@ -85,7 +85,7 @@ class Drawn(NamedTuple):
 @st.composite
 def _drawn(draw: st.DrawFn, longest: int = 7, largest: int = 3) -> Drawn:
     T, d = draw(st.integers(2, longest)), draw(st.integers(1, largest))
-    # Around m = d the formula has its corner.
+    # The formula has a corner at m = d.
     m = draw(st.integers(0, T * d) | st.integers(0, d + 1).map(lambda k: min(k, T * d)))
     return Drawn(T, draw(st.integers(1, T)), d, m, draw(st.sampled_from(KINDS)), draw(st.integers(0, 2**31)))
 
@@ -128,7 +128,7 @@ random_first_layers = Crossing(
     instances=_drawn(),
     held=_random,
     theory=bound,
-    # With no measurements, or with one for each number, the loss is that of the formula.
+    # With no measurements, or with one for each number of X, the loss equals the formula.
     planted={"1 % above the formula": _more(1.01)},
     sizes=("T", "q", "d", "m"),
 )

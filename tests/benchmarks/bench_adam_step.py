@@ -67,7 +67,7 @@ def adam_of_numpy(A, gradient):
 
 
 def closed_form(A, S, weights, x, *, product, stack):
-    """Return the gradient of the mean of r² in all A_l: e_{l+1} = e_l − A_lᵀ S e_l, r = e_Lᵀ x.
+    """Return the gradient of the mean of r² in all A_l, where e_0 = w*, e_{l+1} = e_l − A_lᵀ S e_l and r = e_Lᵀ x.
 
     dr/dA_l = −(S e_l) b_{l+1}ᵀ with b_L = x and b_l = b_{l+1} − S A_l b_{l+1}.
     """

@@ -1,6 +1,6 @@
 """Benchmark of the numbers of examples that a guided and an unguided search need to refute the canaries.
 
-General positions and margins guide a search.
+A guided search also tries instances in general position, and instances at which margins are small.
 """
 
 import statistics

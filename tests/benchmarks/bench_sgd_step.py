@@ -140,7 +140,7 @@ def exact_slopes(W, V, encodings, tokens, members):
 
 def close(found, exact):
     """Return whether gradients agree with those in float64 up to the rounding of their data type."""
-    # Rounding errors of random sign in four successive sums of 2 (D + D_E) + T terms, each at most twice the sum.
+    # Four successive sums have 2 (D + D_E) + T terms, each at most twice the sum, with rounding errors of random sign.
     times = 8 * math.sqrt(2 * (D + D_E) + T)
     return all(
         bool((slope - expected).norm() <= times * torch.finfo(slope.dtype).eps * expected.norm())

@@ -106,7 +106,7 @@ def outcome(peer: str, outside: Outside) -> str:
     try:
         return "proved" if asked.check() == solver.unsat else "not proved"
     except RuntimeError:
-        # cvc5 has such powers of numbers only, not of symbols.
+        # cvc5 raises this for powers of symbols that it supports only for numbers.
         return "not expressed"
 
 

@@ -34,7 +34,7 @@ def meta(*shape):
 
 
 def layer(attend="tokens"):
-    """Compute gradients of the layer's loss on a batch, with shared encodings and with encodings for each sample."""
+    """Yield gradients of the layer's loss on a batch, with shared encodings and with encodings for each sample."""
     W, V = meta(5, 5).requires_grad_(), meta(2, 5).requires_grad_()
     for encodings in (meta(3, 4), meta(6, 3, 4)):
         value = reference.loss(W, V, encodings, meta(6, 2, 4), meta(6, 4), attend=attend).sum()

@@ -11,7 +11,7 @@ from tests.numerics.devices import DEVICES
 
 
 def by_definition(counter, key):
-    """Philox4x32-10 of Salmon, Moraes, Dror and Shaw (2011) in Python's integers."""
+    """Return four words by Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011), in Python's integers."""
     c, k = list(counter), list(key)
     for _ in range(10):
         one, other = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]

@@ -1,4 +1,4 @@
-"""A generator for each purpose, the seeds of runs, and the use of one thread."""
+"""Each purpose has a generator and a key; the seeds of runs; computing with one thread."""
 
 import torch
 

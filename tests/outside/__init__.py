@@ -1,4 +1,4 @@
-"""True and false one-line statements of other authors; they measure the provers and are never changed to help them."""
+"""True and false one-line statements of other authors, which measure the provers; none is changed to help a prover."""
 
 import tomllib
 from dataclasses import dataclass, field

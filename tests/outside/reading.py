@@ -226,7 +226,7 @@ def _free(node):
 
 
 def _fails(relation, values, *, weak):
-    """Return whether a relation fails by more than rounding; at equality a strict one fails if exact or `weak`.
+    """Return whether a relation fails by more than rounding; at equality `<` and `>` fail if exact or `weak`.
 
     Hypotheses are `weak`: at equality up to rounding a strict hypothesis fails, whereas a strict claim does not.
     """

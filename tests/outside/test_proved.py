@@ -13,11 +13,11 @@ PROVED = json.loads(RECORD.read_text(encoding="utf-8"))
 QUICK = 4000
 """The work that is spent on a false statement, in columns of linear programs."""
 RECHECKING = 200_000
-"""Limit of the work of re-checking a statement's claims, in nominal microseconds. A certificate has 300 times as much.
+"""Limit of the work of re-checking a statement's claims, in nominal microseconds: 1/300 of a certificate's limit.
 
 When this limit was set, the largest work was 114 297, for `soft_threshold_nonexpansive`."""
 LEAST_SHARE, MEDIAN, LARGEST = 0.85, 20_000, 2_000_000
-"""The least share of a family's true statements that is proved; limits of a proof's median and largest length."""
+"""The least share of a family's true statements that is proved; limits of the median and the largest proof length."""
 MEASURED = {row["work"]: row for row in kept(ROWS) if row["kind"] == "others"}
 """The latest measurement of each family, with the characters and the seconds of each proof."""
 

@@ -9,7 +9,7 @@ from tests.outside.test_language import FALSE, TRUE
 from verify.evaluation.numerical.suspects import suspects
 
 RARE = 0.1
-"""A percentage of draws; each run searches the false statements that fail at fewer draws in scope."""
+"""A percentage of the draws in scope; without `--audit`, only false statements that fail less often are searched."""
 EVALUATED = int(os.environ.get("EVALUATED", "100000"))
 """Number of points at which a true statement is evaluated; the environment variable EVALUATED changes it."""
 

@@ -57,7 +57,7 @@ def certificates():
 
 
 def at_hand(name, wrong):
-    """Return a look-up of second computations in which the named primitive is off by one."""
+    """Return a look-up of second computations in which `wrong` replaces the computation of the named primitive."""
 
     def loaded(installed):
         rechecks, off = installed.load(), dict(installed.load().primitives)

@@ -1,4 +1,4 @@
-"""Helpers of the tests of the command line: an instance in words, and its expected output."""
+"""Helpers for the tests of the command line: instances as arguments, and checks of the output."""
 
 import json
 

@@ -27,7 +27,7 @@ def _own_primitives():
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
-    # New modules stand at the end of `sys.modules`.
+    # New modules are at the end of `sys.modules`.
     for name in list(itertools.takewhile(lambda name: name != newest, reversed(sys.modules))):
         if name.startswith("lemmascope_user_"):
             del sys.modules[name]
@@ -91,7 +91,7 @@ def make_theorem():
 
 @pytest.fixture
 def cli(capsys):
-    """Run the command line in process: its exit code, standard output and standard error."""
+    """Return a function that runs the command line in process and returns its exit code, output and error output."""
 
     def call(*arguments):
         capsys.readouterr()
@@ -140,7 +140,7 @@ def theorem_of(*clauses, **more):
 
 @pytest.fixture
 def theorem_file(tmp_path):
-    """Write a theorem file that begins with imports and a helper, and return its path as text."""
+    """Return a function that writes a theorem file, with imports and a helper at the top, and returns its path."""
 
     def write(body, name="mine.py", *, header=HEADER):
         path = tmp_path / name
@@ -159,7 +159,7 @@ def no_deduction(monkeypatch):
 @pytest.fixture
 def halves_package(tmp_path, monkeypatch):
     """Return the name of a package with claims in Rocq and their proofs."""
-    # The facts about a package's files are cached by its name, so each test has another name.
+    # The facts about a package's files are cached by its name, so each test needs a different name.
     name = re.sub(r"\W", "_", f"rocq_{tmp_path.parent.name}_{tmp_path.name}")
     halves.write(tmp_path / name)
     monkeypatch.syspath_prepend(str(tmp_path))

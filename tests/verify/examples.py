@@ -4,7 +4,7 @@ from verify import Evaluation, Trial
 
 
 def example_of(parameters):
-    """Return, for each parameter without a default, a value in its domain; relations are ignored."""
+    """Return, for each parameter without a default, a value in its domain; relations between parameters are ignored."""
     return {p.name: _value(p) for p in parameters if p.default is None}
 
 

@@ -1,4 +1,4 @@
-"""Small theorems that the tests of the search are about: symbols, parameters, and one clause."""
+"""Small theorems for the tests of the search: their symbols, parameters and clause."""
 
 import sympy as sp
 

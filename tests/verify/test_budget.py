@@ -1,4 +1,4 @@
-"""Time: the earliest deadline counts, and an endless primitive that looks at the clock ends as inconclusive."""
+"""Deadlines: the earliest counts, and an endless computation is ended, whether or not it reads the clock."""
 
 import ast
 import signal
@@ -32,7 +32,7 @@ def test_an_effort_that_is_none_is_refused(name):
 
 @enclosed(version=1, scan=lambda n: n)
 def endless_test_sum(n):
-    """Count for ever."""
+    """Read the clock for ever."""
     while True:
         look_at_the_clock()
 
@@ -76,7 +76,7 @@ def test_the_gain_of_attention_looks_at_the_clock():
 
 
 def spin(seconds):
-    """Compute without looking at the engine's clock."""
+    """Compute for some seconds without reading the engine's clock."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         sum(range(1000))
@@ -174,7 +174,7 @@ def test_an_interrupt_within_a_finalizer_is_not_lost(request, clock, monkeypatch
         Finalized()
         clock.spin(seconds)
 
-    # A process that a shell runs in the background ignores the signal.
+    # A process that a shell runs in the background ignores SIGINT.
     request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Pytest's own hook would record the exception.
@@ -223,7 +223,7 @@ def test_a_check_whose_clause_does_not_look_at_the_clock_is_inconclusive(clock, 
     started = clock.now
     result = verify.check(THEOREM, n=3, seconds=0.3)
     assert result.outcome is Outcome.INCONCLUSIVE and result.clauses[0].detail == "the time ran out"
-    # The budget may be exceeded by a tenth and 0.3 s.
+    # A check may exceed its budget by a tenth plus 0.3 s.
     assert clock.now - started < 0.64
 
 

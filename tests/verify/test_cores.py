@@ -27,7 +27,7 @@ def test_each_piece_is_done_once(count, available, alone, monkeypatch):
 def test_two_cores_work_at_a_time(monkeypatch):
     monkeypatch.setattr(cores, "cores", lambda: 2)
     meeting = threading.Barrier(2)
-    # A single thread would wait in vain.
+    # A single thread would wait alone at the barrier.
     on_all_cores(2, lambda _: meeting.wait(timeout=60))
 
 

@@ -1,4 +1,4 @@
-"""Errors: an InputError is passed between processes unchanged."""
+"""Errors: an InputError is unchanged by pickling, and a similar known name is suggested."""
 
 import pickle
 

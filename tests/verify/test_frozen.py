@@ -1,4 +1,4 @@
-"""A frozen value cannot change, not even inside; a value with nothing to freeze is returned itself."""
+"""A frozen value and its parts cannot change; a value with nothing to freeze is returned as the same object."""
 
 import copy
 import pickle

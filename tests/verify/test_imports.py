@@ -14,7 +14,7 @@ ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics":
 HEAVY = {package for brought in EXTRAS.values() for package in brought}
 """Packages that may be missing, most of them heavy."""
 PLUGIN = "verify/reports/pytest_plugin.py"
-"""The module that pytest loads."""
+"""The module that pytest loads; it may import pytest."""
 
 
 def _literal(call):

@@ -1,4 +1,4 @@
-"""Outcomes, evidence and the text of numbers: decimals against Python's decimal module."""
+"""Outcomes, evidence and the text of numbers; decimals are compared with Python's decimal module."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def test_the_ends_of_an_enclosure_in_json_still_enclose_it(first, second):
     written = json_number(Enclosure(low, high), 5)
     ends = [Fraction(end) for end in (written["lower"], written["upper"])]
     assert ends[0] <= low and high <= ends[1]
-    # 5 digits: each end moves by less than one unit of the fifth digit.
+    # With 5 digits, each end moves by less than one unit of the fifth digit.
     assert low - ends[0] <= abs(low) / 10**4 and ends[1] - high <= abs(high) / 10**4
 
 

@@ -1,4 +1,4 @@
-"""The public names of the package exist, and are loaded when they are used."""
+"""The public names of the package exist, and are loaded only when they are used."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A reader of LaTeX that tells text from mathematics, and finds faults that an engine would refuse."""
+"""A reader of LaTeX that distinguishes text from mathematics, and finds faults that a TeX engine would refuse."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Steps that prove D > 0 for a determinant D = U + W a that becomes U + W b if the steps a and b are exchanged."""
+"""Clauses that prove D > 0 for a determinant D = U + W a; if the steps a and b are exchanged, D becomes U + W b."""
 
 import sympy as sp
 

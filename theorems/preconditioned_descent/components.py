@@ -1,4 +1,4 @@
-r"""Lemmas 2 and 3: the componentwise problems behind Theorem 1, stationary at A and convex.
+r"""Lemmas 2 and 3: the componentwise problems of Theorem 1 are convex and have their minimum at A.
 
 One layer, x ~ N(0, Σ), w* ~ N(0, Ψ), Ψ = diag(ψ_1 … ψ_d), and Σ = diag(λ_1 … λ_d) without loss of generality. The
 prediction is − pᵀ G q(x), with p the last row of P, q(x) = Σ_j x_j q_j for the first d columns q_j of Q, and
@@ -74,14 +74,14 @@ prior_trace = Case(word, trace, size)
 
 
 def curvature(eigenvalue: sp.Expr, variance: sp.Expr, mixed: sp.Expr) -> sp.Expr:
-    """Return g_k, where `mixed` is tr(ΣΨ)."""
+    """Return g_k from the eigenvalue λ_k, the variance ψ_k and `mixed`, which is tr(ΣΨ)."""
     return eigenvalue * ((n + 1) * eigenvalue * variance + mixed) / n
 
 
 def component(
     position: sp.Expr, eigenvalue: sp.Expr = lam, variance: sp.Expr | None = None, mixed: sp.Expr = prior_trace
 ) -> sp.Expr:
-    """Return f_j with c_j at a position, and with all other c_k and the even part 0."""
+    """Return f_j at c_j = `position`, where all other c_k and the even part are 0."""
     psi = prior(eigenvalue) if variance is None else variance
     return psi + 2 * position * eigenvalue * psi + position**2 * curvature(eigenvalue, psi, mixed)
 
@@ -179,10 +179,10 @@ def statement(claim: InWords, *clauses: Identity | Inequality, steps: tuple[Iden
 
 
 def moments() -> tuple[Step, ...]:
-    """Return the steps from Gaussian moments, at any size, to g_k and to the best c_j."""
+    """Return the steps that derive g_k and the best c_j from Gaussian moments, for any d."""
     sigma, psi_matrix = letter("Sigma"), letter("Psi")
     psi, tau = sp.symbols("psi tau", positive=True)
-    # E SΨS as the coefficients of (letters, traces): ΣΨΣ, and Σ times tr(ΣΨ).
+    # A term of E SΨS with letters is a multiple of ΣΨΣ, and one without letters is a multiple of tr(ΣΨ) Σ.
     square = sum(
         coefficient * (sigma * psi_matrix * sigma if letters else sigma * tau)
         for (letters, _), coefficient in matrix_formula(["Psi"], {"Psi"}).items()

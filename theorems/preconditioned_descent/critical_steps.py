@@ -1,15 +1,16 @@
 r"""Critical points of Theorem 3's loss up to the order of the steps: one for each tuple of multiplicities.
 
-f(a) = ∫ ∏_l (1 − a_l s)² dμ has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point of f let b_1 < … < b_m
-be the values of the a_l, with multiplicities ν_1 … ν_m that add up to L. Then b is a critical point of
+f(a) = ∫ p² dμ with p(s) = ∏_l (1 − a_l s) has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point of f let
+b_1 < … < b_m be the values of the a_l, with multiplicities ν_1 … ν_m that add up to L. Then b is a critical point of
 
     f_ν(b) = ∫ ∏_j (1 − b_j s)^{2 ν_j} dμ,
 
 and each critical point of f_ν is one of f. For each ν there is at least one with b_1 < … < b_m (Ghizzetti and Ossicini,
-Quadrature Formulae, on power-orthogonal polynomials), so that f has at least 2^{L−1}. Here one for each ν is found by a
-damped Newton's method, which starts at means of groups of the minimiser's steps. Krawczyk's test certifies the point,
-and its values are checked to ascend. Only the point with m = L is a local minimum (`multiples_of_the_inverse`). For
-L ≤ 3 it is shown that there are no others:
+Quadrature Formulae, on power-orthogonal polynomials), so that f has at least 2^{L−1} up to the order of the steps. Here
+one for each ν is found by a damped Newton's method, which starts at means of groups of the minimiser's steps.
+Krawczyk's test certifies the point, and a check shows that b_1 < … < b_m. Only the point with m = L is a local minimum
+(`multiples_of_the_inverse`). There are no other critical points for L ≤ 2, nor for L = 3 if a polynomial in b has only
+two real roots:
 
 - m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b.
 - m = L: the orthogonality of p to s … s^L is a regular linear system for the coefficients of p.
@@ -17,7 +18,7 @@ L ≤ 3 it is shown that there are no others:
   of A_0 − c A_1 and A_1 − c A_2. Both of these vanish, so that A_0 A_2 = A_1², a polynomial equation in b.
   A_0 − b A_1 = ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0. If A_2 = 0, then A_1 = 0 and A_0 ≠ 0, and
   there is no c; otherwise c = A_1/A_2. So each root b has at most one c. The certified points with c > b and with c < b
-  have different b: if there are only two real roots, there are no other points.
+  have different b: if A_0 A_2 − A_1² has only two real roots, there are no other points.
 """
 
 import math
@@ -56,7 +57,7 @@ class CriticalSteps:
 
 
 class AllCriticalSteps(NamedTuple):
-    """The points, lowest loss first, and whether they are shown to be all points up to the order of the steps."""
+    """Critical points, lowest loss first, and whether they are shown to be all, up to the order of the steps."""
 
     points: list[CriticalSteps]
     complete: bool
@@ -125,7 +126,7 @@ def _certified(
         start.append(power / sum(1 / a for a in group))
     with balls(64 + 32 * sum(multiplicities)) as arithmetic:
         near = _descended(problem, arithmetic, start, [flint.arb(m) for m in moments])
-    # No deadline: the test's bits are bounded.
+    # There is no deadline, because the precision of the test is bounded.
     point = certify(problem, moments, near, digits, math.inf)
     if point is None or not _ascending(point):
         raise UndecidedError(f"no critical point of multiplicities {multiplicities} is certified")
@@ -138,7 +139,7 @@ def _ascending(point: CriticalPoint) -> bool:
 
 
 def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], moments: Sequence[Any]) -> list[Fraction]:
-    """Return the end of Levenberg–Marquardt steps, each of which lowers f_ν and keeps the values ascending."""
+    """Return the last point of a Levenberg–Marquardt iteration; each step lowers f_ν and keeps the values ascending."""
     point, damping = [arithmetic.number(Fraction(x)) for x in start], 0.0
     here = problem.in_balls(arithmetic, point, moments)
     for _ in range(_MOST_STEPS):

@@ -96,7 +96,7 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "neighbours",
-        "exchanging two neighbouring layers changes no label after them, and the later layers act on these",
+        "exchanging two neighbouring layers changes no label after them, and so no input of a later layer",
         ("linear_attention", "pattern", "multiples", "examples", "query"),
         "application",
     ),

@@ -1,12 +1,13 @@
-r"""Lemmas 5 and 6: the missing label only adds to the outputs, and the loss is the mean square of the filled-in label.
+r"""Lemmas 5 and 6: a filled-in label is only added to the outputs, and the loss is the mean square of the last label.
 
 In blocks P = [[B, b], [pᵀ, β]] and Q = [[A, s], [uᵀ, τ]], a column (x; y) becomes, with r = 1/n,
 
     x' = x + r (B X + b Y)(Xᵀ (A x + s y) + Yᵀ (uᵀ x + τ y)),    y' = y + r (pᵀ X + β Y)( … ).
 
 The examples do not see the query. If the last column of Q is zero (s = 0, τ = 0, as in patterns (8) and (11)), a label
-c in place of the query's 0 leaves the query's x' unchanged and adds c to its y'. Layer by layer, this is Lemma 6. With
-c = ⟨w*, x⟩ the last label is ȳ = c − TF, so that f = E ȳ²: Lemma 5. With another last column of Q neither holds.
+c in place of the query's 0 leaves the query's x' unchanged and adds c to its y'. Applied layer by layer, this is Lemma
+6. With c = ⟨w*, x⟩ the last label is ȳ = c − TF, so that f = E ȳ², which is Lemma 5. With another last column of Q
+neither lemma holds.
 
 Source: Ahn et al. 2023, Lemmas 5 and 6; that only the last column of Q has to be zero is derived here.
 """
@@ -77,7 +78,7 @@ LETTERS = {**SHAPES, **BLOCKS, c: SHAPES[y]}
 
 
 def token_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
-    """Return the query's token after a layer, d×1; Q's last column is `last` or, without it, as in the hypothesis."""
+    """Return the query's token after a layer, d×1; Q's last column is `last`, by default that of the hypothesis."""
     return column_after(x, label, *(last or _LAST))[0]
 
 
@@ -87,17 +88,25 @@ def label_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
 
 
 TOKEN = MatrixIdentity(
-    "token", token_after(y + c), token_after(y), LETTERS, says="a label c more leaves the query's token"
+    "token",
+    token_after(y + c),
+    token_after(y),
+    LETTERS,
+    says="if c is added to the query's label before a layer, its token after the layer is the same",
 )
 LABEL = MatrixIdentity(
-    "label", label_after(y + c), label_after(y) + c, LETTERS, says="a label c more adds c to the query's label"
+    "label",
+    label_after(y + c),
+    label_after(y) + c,
+    LETTERS,
+    says="if c is added to the query's label before a layer, its label after the layer is larger by c",
 )
 LOSS = MatrixIdentity(
     "loss",
     (-y - c) * (-y - c),
     (y + c) * (y + c),
     LETTERS,
-    says="with TF = -y and <w*, x> = c, (TF - c)^2 is the square of the last label y + c, filled in",
+    says="with TF = -y and <w*, x> = c, (TF - c)^2 is the square of y + c, the last label with c filled in",
 )
 
 

@@ -7,7 +7,7 @@ and x ~ N(0, I): for each m the same polynomial is integrated over another spect
 
     f(m) = d(d + 1)/(m + d + 1) + d(d + 1)² (n − m)² / (m (m + d + 1) (n + d + 1)²),
 
-the least loss at m plus the cost of the step. f falls with each additional example, to d((d + 1)/(n + d + 1))² > 0.
+the least loss at m plus the cost of the step. f falls with each additional example, towards d((d + 1)/(n + d + 1))².
 
 *Equal steps.* With L equal steps a, as in one looped layer, an additional example never increases f, for all a and L: S
 for m + 1 examples is the mean of the m + 1 matrices that leave one of them out, and tr (I − aS)^{2L} is convex in S.
@@ -17,8 +17,8 @@ a loss that rises with each additional example from 57 on, from 0.0427 to 5 p(1)
 the spectrum of 20 examples, but the spectrum of many examples is near 1, where p is not small.
 
 *One step for all layers.* At d = 5, n = 20 three equal steps have a loss above 0.268, whatever their size: more than
-twice 0.1336, that of the best three. In the official code gradient descent has one step size for all steps in Figures 6
-and 7.
+twice 0.1336, the loss of the best three steps. In the official code gradient descent has one step size for all steps
+in Figures 6 and 7.
 
 Source: derived here.
 """
@@ -76,7 +76,7 @@ LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
 
 
 def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) -> sp.Expr:
-    """Return ∫ q dμ = Σ q_k E tr S^k of a polynomial q in s, at a number of examples."""
+    """Return ∫ q dμ = Σ q_k E tr S^k for a polynomial q in s, where `size` is the dimension of the tokens."""
     moments = {k: sp.sympify(trace_moment([k], examples, size)) for k in range(sp.degree(polynomial, s) + 1)}
     return sp.Add(*(value * moments[k] for (k,), value in sp.Poly(polynomial, s).terms()))
 
@@ -96,7 +96,7 @@ COST = d * (d + 1) ** 2 * (n - m) ** 2 / (m * (m + d + 1) * (n + d + 1) ** 2)
 FLOOR_OF_ONE = d * ((d + 1) / (n + d + 1)) ** 2
 
 SCALE, WHOLE = sp.Poly(least_polynomial(LAYERS, SEEN, SIZE), s).clear_denoms(convert=True)
-"""SCALE p has integer coefficients, and is WHOLE; p is the polynomial of the three steps."""
+"""WHOLE = SCALE · p has integer coefficients, where p is the polynomial of the three steps."""
 THREE = sp.factor(integral(sp.expand(WHOLE.as_expr() ** 2), m, SIZE))
 """SCALE² times the loss of the three steps at m examples."""
 LIMIT = SIZE * WHOLE.eval(1) ** 2
@@ -126,12 +126,12 @@ EXCESS = Identity(
 FALLS = Inequality(
     "falls",
     sp.Gt(ONE - ONE.subs(m, m + 1), 0, evaluate=False),
-    "its loss falls with every example more",
+    "the loss of this layer falls with each additional example",
 )
 FLOOR = Inequality(
     "floor",
     sp.Gt(ONE, FLOOR_OF_ONE, evaluate=False),
-    "its loss is above d ((d + 1)/(n + d + 1))^2 at every m",
+    "the loss of this layer is above d ((d + 1)/(n + d + 1))^2 at every m",
 )
 EQUAL = InWords(
     "equal_steps", "with L equal steps a, any a and L, the loss at m + 1 examples is at most that at m examples"
@@ -145,7 +145,7 @@ RISES = Inequality(
 LOST = Inequality(
     "lost",
     lost(19),
-    f"5 p(1)^2 is more than 19/10 of the loss at {TURN} examples",
+    f"5 p(1)^2, the limit of the loss of the three steps, is more than 19/10 of their loss at {TURN} examples",
 )
 SHARED_STEP = Inequality(
     "shared_step",
@@ -156,7 +156,7 @@ LEFT_OUT = Identity(
     "left_out_mean",
     ((m + 1) * summed - summed) / ((m + 1) * m),
     summed / (m + 1),
-    "the mean of the m + 1 means that leave one of m + 1 terms out is their mean",
+    "the mean of m + 1 terms is the mean of the m + 1 means that each leave one term out",
 )
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, TESTED),

@@ -1,4 +1,4 @@
-"""Steps of `isotropic_landscape`: upper bounds of K, in z and in x = z√(d(d+2)).
+"""Steps of `isotropic_landscape`: upper bounds on K, in z and in x = z√(d(d+2)).
 
 K, E, M and G are defined there.
 """

@@ -19,8 +19,8 @@ as z → ∞, and
     K(z) = E (1 − d(d+2)z²)(1 + Gz)² − (d−1)(n+2) (G(1 + d(d+2)z²) + 2(d−1)(d+2)z)²,   E = 2dG² − 2(d−1)²(d+2).
 
 So the local minima of f with v ≠ 0 are at local minima of R. If K < 0 for all z > 0, every local minimum of f is
-global; if K(z) > 0 for some z, there is another local minimum below z. With x = z√(d(d+2)), a = G/√(d(d+2)) and
-M = E − 2(d−1)²(d+2)(n+2),
+global; if K(z) > 0 for some z, there is another local minimum at a smaller z. With x = z√(d(d+2)),
+a = G/√(d(d+2)) and M = E − 2(d−1)²(d+2)(n+2),
 
     K(z) ≤ (1 − x²)(E + 2aMx + Ea²x²) − (d−1)(n+2)G²(1 + x²)²,
     (1 − x²)(1, 2x, x²) ≤ (1, 1/2, 1/8)(1 + x²)²,
@@ -97,12 +97,12 @@ GAP = B * L - C**2
 
 
 def form(z: sp.Expr) -> sp.Expr:
-    """Return q: g q is the determinant of half the Hessian of F_1 in (u, τ)."""
+    """Return q(z); g q is the determinant of half the Hessian of F_1 in (u, τ)."""
     return L * z**2 + (GAP / g - 2 * C) * z + B
 
 
 def excess(z: sp.Expr) -> sp.Expr:
-    """Return R(z): the least loss at a last row of P with this z, less the least loss over all P and Q."""
+    """Return R(z), the least loss at a last row of P with this z minus the least loss over all P and Q."""
     return GAP * z / (g**2 * form(z)) + (d - 1) * h / (g * (h + g * z))
 
 
@@ -315,7 +315,7 @@ COMMON = (
     Inference(
         "quadratic",
         "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`. At v = e_1 it "
-        "is that of `first_component` for j = 1 and that of `other_component` for j ≥ 2; at v = 0 it is that of "
+        "is given by `first_component` for j = 1 and by `other_component` for j ≥ 2, and at v = 0 by "
         "`component_without_v`",
         (
             *("rotated", "isotropic", "standard_prior", "row_by_column", "odd_in_w", "component"),
@@ -398,8 +398,8 @@ NONE_ARGUMENT = (
     ),
     Inference(
         "none",
-        "at a local minimum p ≠ 0, by `at_zero`; Q is the best for its p, by convexity; and so v = 0, by `falls`: its "
-        "loss is d(1 − 1/g), the least",
+        "at a local minimum p ≠ 0, by `at_zero`; Q is the best for this p, by convexity; and so v = 0, by `falls`: the "
+        "loss there is d(1 − 1/g), the least",
         ("falls", "at_zero", "convex", "least_loss", "ahn2023.theorem1:global"),
         "case distinction",
     ),
@@ -407,7 +407,7 @@ NONE_ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the determinant, the slope in parts, K's two bounds."""
+    """Return the steps: the determinant g q, a factor of the slope R', E, and the two squares in the bound on K."""
     q = sp.Symbol("q")
     return Derivation(
         (

@@ -1,9 +1,9 @@
-r"""Theorem 3's least point with two layers is not critical over all P and Q: f has a slope in an entry of Q.
+r"""Theorem 3's least point with two layers is not critical over all P and Q: f has a nonzero slope in an entry of Q.
 
-Pattern (8) leaves the corner of Q at 0. Let Q_1 = diag(−A_1, t), the rest as in pattern (8), A_0 = a I, A_1 = b I and
-Σ = I (by whitening; labels are the same). Then the second layer also weighs examples by the product of their label with
-the query's. Let S = XXᵀ/n, p(s) = (1 − a s)(1 − b s) and u(s) = s (1 − a s)². The labels after the first layer have the
-mean square w*ᵀ u(S) w*, and up to its sign the error of the prediction is
+Pattern (8) leaves the corner of Q at 0. Let Q_1 = diag(−A_1, t), with the rest as in pattern (8), A_0 = a I, A_1 = b I
+and Σ = I (by whitening; labels are the same). Then the second layer also weighs examples by the product of their label
+with the query's. Let S = XXᵀ/n, p(s) = (1 − a s)(1 − b s) and u(s) = s (1 − a s)². The labels after the first layer
+have the mean square w*ᵀ u(S) w*, and up to its sign the error of the prediction is
 
     w*ᵀ p(S) x − t a (w*ᵀ u(S) w*) (w*ᵀ S x),
 
@@ -13,8 +13,8 @@ so that f = E tr p(S)² − 2 t a c + t² a² E (w*ᵀ u w*)² w*ᵀ S² w*, and
 
 At Theorem 3's minimum a + b and a b are rational (`two_layer_minimum`), and a² = (a + b) a − a b makes c affine in a,
 c = α + β a. The two orders of the steps give c_1 and c_2; their sum and product are rational functions of n and d, and
-positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss, the
-best t by c² divided by E (w*ᵀ u w*)² w*ᵀ S² w*.
+positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss; the
+best t lowers it by c² / E (w*ᵀ u w*)² w*ᵀ S² w*.
 
 Theorem 3 says that the gradient in all A_l vanishes, which is true. The gradient in all entries of P and Q is not 0.
 
@@ -79,7 +79,7 @@ a, b, s, corner, total, prod, c = sp.symbols("a b s corner total prod c", real=T
 
 
 def label(with_corner: sp.Expr) -> sp.Expr:
-    """Return the query's label after both layers at Σ = I, the missing label 0 at first."""
+    """Return the query's label after both layers at Σ = I if it is 0 at first; `with_corner` is t."""
     labels, query = t(w) * X, sp.S.Zero
     labels, query = label_after(labels, labels, X, a), label_after(labels, query, x, a)
     return label_after(labels, query, x, b) + r * labels * t(labels) * with_corner * query
@@ -100,7 +100,7 @@ _SQUARE = d**6 * n**6 * (d - n) ** 2
 
 
 def derived_forms() -> Forms:
-    """Return c, its parts at the minimum and those of its product over both orders, and the coefficient of t² a²."""
+    """Return c, α, β, the sum of c over both orders, the parts of the product, and the coefficient of t² a²."""
     coupling = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
     quotient, left = (
         part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(coupling, a), sp.Poly(a**2 - total * a + prod, a))
@@ -184,7 +184,7 @@ SUM_OF_BOTH = Identity(
     "sum_of_both",
     2 * ALPHA + BETA * TOTAL,
     FORMS["sum"],
-    "the c of the two orders of the steps have the sum 2 alpha + beta (a_0 + a_1), as one fraction",
+    "the sum of c over both orders of the steps is 2 alpha + beta (a_0 + a_1), as one fraction",
 )
 PRODUCT_SIGN = Implication(
     "product_positive",
@@ -195,20 +195,20 @@ PRODUCT_SIGN = Implication(
 SUM = Inequality(
     "sum",
     sp.Gt(FORMS["sum"], 0, evaluate=False),
-    "the c of the two orders of the steps have a sum > 0",
+    "the sum of c over both orders of the steps is > 0",
 )
 _FACTOR, _REST = FORMS["factor"], FORMS["rest"]
 BOTH = Identity(
     "both",
     ALPHA**2 + ALPHA * BETA * TOTAL + BETA**2 * PRODUCT,
     _FACTOR * (_SQUARE + _REST),
-    "the c of the two orders have a product that is a factor times the square (d^3 n^3 (d - n))^2 plus a rest",
+    "the product of c over both orders of the steps is a factor times the sum of (d^3 n^3 (d - n))^2 and a rest",
 )
-FACTOR = Inequality("factor", sp.Gt(_FACTOR, 0, evaluate=False), "that factor is > 0")
-REST = Inequality("rest", sp.Gt(_REST, 0, evaluate=False), "that rest is > 0")
+FACTOR = Inequality("factor", sp.Gt(_FACTOR, 0, evaluate=False), "the factor in `both` is > 0")
+REST = Inequality("rest", sp.Gt(_REST, 0, evaluate=False), "the rest in `both` is > 0")
 SMALLER, LARGER = (
     Inequality(
-        name, sp.Lt(slope, 0, evaluate=False), f"at Theorem 3's minimum, a_0 the {which} step, f has a slope < 0 in t"
+        name, sp.Lt(slope, 0, evaluate=False), f"at Theorem 3's minimum with a_0 the {which} step, df/dt < 0 at t = 0"
     )
     for name, which, slope in zip(("smaller_first", "larger_first"), ("smaller", "larger"), SLOPES, strict=True)
 )
@@ -262,13 +262,13 @@ ARGUMENT = (
     ),
     Inference(
         "smaller_first",
-        "with a the smaller step the slope −2 a c is negative",
+        "if a is the smaller step, the slope −2 a c is negative",
         ("coupling", "positive", "downhill"),
         "application",
     ),
     Inference(
         "larger_first",
-        "with a the larger step the slope −2 a c is negative, too",
+        "if a is the larger step, the slope −2 a c is negative, too",
         ("coupling", "positive", "downhill"),
         "application",
     ),
@@ -287,7 +287,7 @@ def derivation() -> Derivation:
         return sp.Add(*(c * normal(i) * normal(j) for (i, j), c in terms))
 
     trace = lambda *each: sp.Add(*(sp.Mul(*parts) for parts in zip(*each, strict=True)))  # noqa: E731
-    # S = x² and w*: E w⁴ = 3.
+    # At d = n = 1, E w*⁴ = 3, and S is the square of a standard normal number independent of w*.
     alone = 3 * sp.Add(
         *(c * normal(2 * k) for (k,), c in sp.Poly(sp.expand(SEEN * s * (1 - a * s) * (1 - b * s)), s).terms())
     )

@@ -51,7 +51,7 @@ STATIONARY = StationarySquare(
 
 
 def token_after(token: sp.Expr, preconditioner: sp.Expr, mover: sp.Expr) -> sp.Expr:
-    """Return a column's token after a layer of pattern (11) with A and B."""
+    """Return a column's token after a layer of pattern (11) with A = `preconditioner` and B = `mover`."""
     return token - r * mover * X * t(X) * preconditioner * token
 
 

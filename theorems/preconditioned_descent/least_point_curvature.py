@@ -1,14 +1,14 @@
-r"""Theorem 3's least point, given d and n, L <= 3: second derivatives over the A_l along each kind of directions.
+r"""Second derivatives over the A_l at Theorem 3's least point, given d, n and L <= 3, along each kind of direction.
 
 At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I the
 Hessian of f splits into three kinds of directions A_l → A_l + x_l M, with no mixed derivatives between two kinds (the
-docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M antisymmetric. For each kind it is one
-L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive. Because
-these are all kinds, and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all A_l. The
-matrices depend on the order of the steps: all orders are checked.
+docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M antisymmetric. For each kind the Hessian
+is one L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive.
+Because these are all kinds, and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all
+A_l. The matrices depend on the order of the steps: all orders are checked.
 
-For M = I and every L, d and n the matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
-a polynomial of degree at most L without a constant term, to which p is orthogonal; the entry of l = m is
+For M = I and every L, d and n the matrix is diagonal. With p(s) = ∏ (1 − a_l s), the entry (l, m) for l ≠ m is a mean
+of p times a polynomial of degree at most L without a constant term, to which p is orthogonal; the entry (l, l) is
 2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds `two_layer_curvature` covers L = 2, for all d and n; for more
 layers there is no proof for all d and n here.
 
@@ -52,7 +52,7 @@ _NARROW, _SMALL = Fraction(1, 10**9), Fraction(1, 1000)
 
 
 def _matrices(*at: Fraction) -> list[flint.arb_mat]:
-    """Return the second derivatives along a kind of directions, a matrix for each order of the steps."""
+    """Return the second derivatives along a kind of direction, a matrix for each order of the steps."""
     *sizes, kind, scale = at
     if kind not in range(len(KINDS)):
         raise UndefinedError(f"kind = {kind}: 0, 1 or 2")
@@ -106,9 +106,8 @@ def _scanned(*at: float) -> float:
 def curvature_at_least_point(L: Fraction, n: Fraction, d: Fraction, kind: Fraction, scale: Fraction) -> Enclosure:
     """Enclose the least second derivative of f along A_l → A_l + x_l M, |x| = |M|_F = 1, at A_l = a_l I, pattern (8).
 
-    M is a multiple of I (kind 0), symmetric of trace 0 (kind 1) or antisymmetric (kind 2). The 1/a_l are the roots of
-    p, divided by scale; the result is the least over all their orders. p has degree L and is orthogonal to s … s^L in
-    the mean of tr S^k.
+    M is a multiple of I (kind 0), symmetric of trace 0 (kind 1) or antisymmetric (kind 2). p has degree L, p(0) = 1 and
+    E tr S^k p(S) = 0 for k = 1 … L. The a_l are scale/root for the roots of p; the result is the least over all orders.
     """
     return _least(L, n, d, kind, scale)
 

@@ -7,7 +7,7 @@ prediction is ∏_l (I − a_l S) applied to w*, S = XXᵀ/n, so that
 
 *The minimum.* Over all p of degree at most L with p(0) = 1, ∫ p² dμ is least for exactly one p, the orthogonal
 polynomial of degree L of s dμ(s). Its roots are real, positive and distinct, so that it is a product ∏_l (1 − a_l s).
-So the infimum over the a_l is attained, only at a_l = 1/root and its permutations.
+So the infimum over the a_l is attained, and only at a_l = 1/root and its permutations.
 
 *Other critical points.* The slope in a_l is −2 ∫ s p²/(1 − a_l s) dμ. At a critical point no a_l is 0, because
 ∫ s p² dμ > 0. If all a_l differ, the p/(1 − a_l s) span the polynomials of degree below L, and p is the minimiser. So
@@ -23,7 +23,7 @@ permutations; here that number is shown for L ≤ 3 only.
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times the slope in a_l, and the
 gradient in all entries of the A_l vanishes if the slopes in all a_l do. At an instance `whole_gradient` sums the
-squares of all its entries: with p rational, the sum is a rational number, and it is 0.
+squares of all entries of the gradient: with p rational, the sum is a rational number, and it is 0.
 
 *Global and local minima over all A_l.* For L = 1 the point is a global minimiser (Theorem 1, at Σ = I). For more
 layers, f is a convex quadratic function of one A_l with the others fixed. If the others are multiples of I, the mean of
@@ -133,7 +133,7 @@ PRODUCT_OF_ERRORS = GaussianMoment(
     {_N * t(_V): tau},
     says="E w*'Nx w*'Vx = tr NV', and so E (w*'Nx)^2 = tr NN'; w* and x are standard normal",
 )
-"""The mean over w* and the query's token, of the square of an error and of an error times its slope."""
+"""The mean, over w* and the query's token, of the square of an error and of an error times its slope."""
 MOVED_LAYER = MatrixIdentity(
     "moved_layer",
     K * (1 - r * X * t(X) * (step + _V)) * R,

@@ -3,16 +3,16 @@ r"""Theorem 1: one layer of linear attention, and the global minimiser over all 
 With x ~ N(0, Σ), Σ = U diag(λ) Uᵀ, and w* ~ N(0, I), a global minimiser of f(P, Q) is P = diag(0, 1),
 Q = −diag(A, 0) with A = U diag(a_1 … a_d) Uᵀ,
 
-    a_j = 1 / ((n+1) λ_j/n + Σ_k λ_k / n),
+    a_j = 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
 
-unique for d ≥ 2 up to P ← γP, Q ← Q/γ and entries without effect on the prediction (all of P but its last row, the last
-column of Q). The minimum is Σ_j λ_j (1 − λ_j a_j).
+For d ≥ 2 it is unique up to P ← γP, Q ← Q/γ and up to entries that do not affect the prediction (all of P except its
+last row, and the last column of Q). The minimum is Σ_j λ_j (1 − λ_j a_j).
 
 The relaxed problems of `components` decouple. As a function of c_j, f_j = f_j(−a_j) + g_j (c_j + a_j)², and the
-parameters above attain every f_j(−a_j) at once: q_j pᵀ = −a_j e_j e_{d+1}ᵀ. Conversely, let q_j = (u_j, τ_j) and
-p = (v, β) be those of a minimiser. The even part vanishes, so that u_j vᵀ + v u_jᵀ = 0 and τ_j β = 0, and
-c = β u_j + τ_j v = −a_j e_j. If β were 0, v would be parallel to every e_j, which d ≥ 2 excludes. So τ_j = 0,
-u_j = −a_j e_j/β and v = 0. (For d = 1 there are also minimisers with β = 0 and u = 0.)
+parameters above attain every f_j(−a_j) at once: q_j pᵀ = −a_j e_j e_{d+1}ᵀ. Conversely, let q_j = (u_j, τ_j) be the
+columns of Q and p = (v, β) the last row of P at a minimiser. The even part vanishes, so that u_j vᵀ + v u_jᵀ = 0 and
+τ_j β = 0, and c = β u_j + τ_j v = −a_j e_j. If β were 0, v would be parallel to every e_j, which d ≥ 2 excludes. So
+τ_j = 0, u_j = −a_j e_j/β and v = 0. (For d = 1 there are also minimisers with β = 0 and u = 0.)
 
 Source: Ahn et al. 2023, Theorem 1; the minimum is derived here.
 """
@@ -122,7 +122,7 @@ _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, sh
 
 
 def _prediction(of_row: sp.Expr = sp.S.One, of_columns: sp.Expr = sp.S.One) -> sp.Expr:
-    """Return the query's label after a layer if it was 0 before, with factors of P's last row and of Q's columns."""
+    """Return the query's label after a layer if it was 0 before, with P's last row and Q's columns times factors."""
     row = of_row * t(p) * X + of_row * beta * Y
     return r * row * (of_columns * t(X) * setting.A + of_columns * t(Y) * t(u)) * x
 
@@ -132,7 +132,7 @@ PREDICTION = MatrixIdentity(
     column_after(x, sp.S.Zero)[1],
     _prediction(),
     _SHAPES,
-    "the prediction sees the last row of P and the first d columns of Q alone",
+    "the prediction depends only on the last row of P and the first d columns of Q",
 )
 _U = matrix("U")
 _S = r * X * t(X)
@@ -141,16 +141,16 @@ TURNED = MatrixIdentity(
     _prediction().subs({X: _U * X, t(X): t(_U * X), x: _U * x}, simultaneous=True),
     r * (beta * Y + t(p) * _U * X) * (t(X) * (t(_U) * setting.A * _U) + t(Y) * (t(u) * _U)) * x,
     {**_SHAPES, _U: (size, size)},
-    "with tokens U X and U x the row (p', beta) of P and the columns (A; u') of Q predict what (p'U, beta) and (U'A U; "
-    "u'U) do with X and x, for any U",
+    "for any U, the prediction from tokens U X and U x with the row (p', beta) of P and the columns (A; u') of Q is "
+    "the prediction from X and x with the row (p'U, beta) and the columns (U'A U; u'U)",
 )
 IN_BLOCKS = MatrixIdentity(
     "in_blocks",
     _prediction().subs({Y: t(w) * X, t(Y): t(X) * w}, simultaneous=True),
     (t(p) * _S * setting.A + t(p) * _S * w * t(u) + beta * t(w) * _S * setting.A + beta * t(w) * _S * w * t(u)) * x,
     _SHAPES,
-    "with the labels w'X of the examples the prediction is (p'S A + p'Sw u' + beta w'S A + beta w'Sw u') x, p' G q_j "
-    "being the entry j of the row",
+    "if the examples have the labels w'X, the prediction is (p'S A + p'Sw u' + beta w'S A + beta w'Sw u') x; entry j "
+    "of this row is (p', beta) G q_j",
 )
 _V, _SIGMA, _ERROR = matrix("v"), matrix("Sigma"), sp.Symbol("error", real=True)
 OVER_THE_QUERY = GaussianMoment(
@@ -168,7 +168,8 @@ RESCALING = MatrixIdentity(
     _prediction(gamma, delta),
     gamma * delta * _prediction(),
     _SHAPES,
-    "P times gamma and Q times delta predict gamma delta times the same, so that P gamma and Q/gamma predict the same",
+    "gamma P and delta Q predict gamma delta times what P and Q predict, so that gamma P and Q/gamma predict the same "
+    "as P and Q",
 )
 
 STATEMENT = Statement(
@@ -194,8 +195,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "eigenbasis",
-        "rotated by U', x and w* have the covariances diag(λ_j) and I, and rotated by diag(U, 1), P and Q predict the "
-        "same: Σ may be taken to be diagonal",
+        "U'x and U'w* have the covariances diag(λ_j) and I, and with P and Q rotated by diag(U, 1) the prediction from "
+        "U'x is the same: Σ may be taken to be diagonal",
         ("gaussian_tokens", "standard_prior", "linear_attention", "prediction", "turned"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
@@ -209,8 +210,8 @@ ARGUMENT = (
     QUADRATIC,
     Inference(
         "below",
-        "f_j exceeds 1 − λ_j a_j by at least g_j (c_j + a_j)² plus g_k c_k² for each k ≠ j, over all matrices in the "
-        "place of q_j p'",
+        "for any matrix in the place of q_j p', f_j exceeds 1 − λ_j a_j by at least g_j (c_j + a_j)² plus the sum of "
+        "g_k c_k² over k ≠ j",
         ("components", "quadratic", "completed_square", "convex", "minimum"),
         "nonnegative terms",
     ),
@@ -224,9 +225,9 @@ ARGUMENT = (
 
 
 def _least(preconditioner: sp.Expr) -> Trials:
-    """Return trials of the claim that A has the least f; `preconditioner` is A's eigenvalue.
+    """Return trials of the claim that f is least at A.
 
-    It is an expression in n, Σ's eigenvalue lambda and t = tr Σ.
+    `preconditioner` is A's eigenvalue as an expression in n, Σ's eigenvalue lambda and t = tr Σ.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -254,7 +255,7 @@ _canary = partial(with_clause, STATEMENT)
 
 
 def _under_the_other_prior() -> Canary:
-    """Return Theorem 1's formula under Theorem 3's prior, N(0, Σ^{-1})."""
+    """Return the canary that claims Theorem 1's formula under Theorem 3's prior, N(0, Σ^{-1})."""
     other = {"variance": 1 / lam, "mixed": size}
     square = curvature(lam, 1 / lam, size) * (c + A) ** 2
     return _canary(

@@ -1,16 +1,16 @@
 r"""Theorem 1's loss at d = 2 has a local minimum over all P and Q that is not global, for few examples.
 
-Σ = diag(λ, ℓ), ℓ ≤ λ, w* ~ N(0, I), t = tr Σ. The prediction sees the last row p = (v, β) of P and the columns
-q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with M_j the symmetric part of u_j vᵀ and
+Let Σ = diag(λ, ℓ), ℓ ≤ λ, w* ~ N(0, I) and t = tr Σ. The prediction depends on the last row p = (v, β) of P and the
+columns q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with M_j the symmetric part of u_j vᵀ and
 
     F_j = E (vᵀS u_j + wᵀS c_j + β τ_j wᵀSw + w_j)²
         = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
 
 g_i = λ_i ((n + 1) λ_i + t)/n. The point is p = (1, 0, 0), q_1 = (0, 0, −a), q_2 = 0 with a = λ/g_1, Theorem 1's a_1.
-At this point Q reads the label, and P does not. The layer takes a gradient step in the first coordinate only, and f
-exceeds its least value by ℓ² a_2, where a_2 = ℓ/g_2.
+At this point the label enters through Q, and not through P. The layer takes a gradient step in the first coordinate
+only, and f exceeds its least value by ℓ² a_2, where a_2 = ℓ/g_2.
 
-With v_1 = 1 fixed by scaling, half the second derivative at the point is a sum of squares
+With v_1 = 1 fixed by scaling, half the second derivative at the point is a weighted sum of squares
 
     λ³ (n+2)/n (u_11 − κ β)² + (λ ℓ²/n)(u_22 + n β/λ)² + (λ² a² V − n ℓ²) β²/λ + (λ² ℓ/n) u_12² + (λ² ℓ (n+2)/n) u_21²
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
@@ -114,7 +114,7 @@ ROW, COLUMN = sp.symbols("r_1 r_2", real=True), sp.symbols("k_1 k_2", real=True)
 
 
 def _component_mean(j: int) -> GaussianMoment:
-    """Return the clause that F_j is the mean square of p'Gq_j + w_j, with Σ = diag(λ, ℓ)."""
+    """Return the clause that states that F_j is the mean square of p'Gq_j + w_j, with Σ = diag(λ, ℓ)."""
     unit = letter(f"e_{j + 1}")
     entries = {_v: ROW, _u: COLUMN, unit: tuple(sp.Integer(int(i == j)) for i in range(2))}
     powers = (sp.Integer(1), _sigma, _sigma * _sigma)
@@ -147,7 +147,7 @@ COMPONENTS = tuple(map(_component_mean, range(2)))
 
 
 def near(position: sp.Expr) -> sp.Expr:
-    """Return f at the point with τ_1 = −position, moved by e times the direction `DIRECTION`."""
+    """Return f at the point with τ_1 = −position, moved by e times the other symbols of `DIRECTION`."""
     v = sp.Matrix([1 + e * v1, e * v2])
     columns = sp.Matrix([e * u11, e * u12]), sp.Matrix([e * u21, e * u22])
     return loss(v, e * beta, columns, (e * tau1 - position, e * tau2))
@@ -228,8 +228,8 @@ MORE = Inequality("more", sp.Gt(ell**2 * a2, 0, evaluate=False), "smaller^2 a_2 
 LOCAL = InWords(
     "local",
     "at P = e_3 e_1', Q = -a e_3 e_1' in an eigenbasis of Sigma, a = 1/((n+1) largest/n + (largest + smaller)/n), f "
-    "over all P and Q has a local minimum that is not global, strict but for rescaling, rotations that keep Sigma and "
-    "what the prediction does not see",
+    "over all P and Q has a local minimum that is not global; it is strict up to rescaling, rotations that preserve "
+    "Sigma, and entries that do not affect the prediction",
 )
 SADDLE = InWords(
     "saddle",
@@ -275,8 +275,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "seen",
-        "in an eigenbasis of Σ the prediction sees the last row (v, β) of P and the columns (u_j, τ_j) of Q alone, and "
-        "f is λ_1 F_1 + λ_2 F_2, F_j = E (p'Gq_j + w_j)², as the query's token is independent of the rest",
+        "in an eigenbasis of Σ the prediction depends only on the last row (v, β) of P and the columns (u_j, τ_j) of "
+        "Q; the query's token is independent of the rest, so that f is λ_1 F_1 + λ_2 F_2, F_j = E (p'Gq_j + w_j)²",
         ("prediction", "query", "linear_attention", "one_layer", "gaussian_tokens", "two_dimensions"),
         "independent factors",
     ),
@@ -319,21 +319,21 @@ ARGUMENT = (
     Inference(
         "minimum_if_different",
         "if smaller < largest, f is nowhere lower near the point, and higher except at points that differ by rescaling "
-        "and by entries that the prediction does not see",
+        "and by entries that do not affect the prediction",
         ("definite", "rescaled", "seen"),
         rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum_if_equal",
         "if smaller = largest, f is nowhere lower near the point, and higher except at points that differ by "
-        "rescaling, rotations and entries that the prediction does not see",
+        "rescaling, rotations and entries that do not affect the prediction",
         ("definite_in_line", "rotated", "rescaled", "seen"),
         rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum",
-        "so the point is a local minimum, strict except for rescaling, rotations if smaller = largest, and entries "
-        "that the prediction does not see",
+        "so the point is a local minimum, strict up to rescaling, rotations if smaller = largest, and entries that do "
+        "not affect the prediction",
         ("minimum_if_different", "minimum_if_equal", "ordered"),
         "case distinction",
     ),
@@ -346,7 +346,7 @@ ARGUMENT = (
     Inference(
         "exchanged",
         "the formulas for the slopes and the second derivative hold for any two positive eigenvalues: with largest and "
-        "smaller exchanged, they are those of the point at the smaller one",
+        "smaller exchanged, they are the formulas for the point at the smaller eigenvalue",
         ("loss", "stationary", "curved", "weight_6"),
         "application",
     ),
@@ -447,8 +447,8 @@ one_layer_local_minimum = Theorem(
         "local": Evaluation(
             _local_at(0),
             "at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and b = 1/((n+1) smaller/n + (largest + "
-            "smaller)/n), f over all P and Q has a local minimum that is not global, strict but for rescaling, "
-            "rotations that keep Sigma and what the prediction does not see",
+            "smaller)/n), f over all P and Q has a local minimum that is not global; it is strict up to rescaling, "
+            "rotations that preserve Sigma, and entries that do not affect the prediction",
             _local_at(1),
         ),
         "saddle": Evaluation(

@@ -1,6 +1,7 @@
-"""Steps to the components F_j of one layer's loss, in terms of P's last row (v, β) and Q's columns (u, τ).
+"""Steps to the components F_j of one layer's loss, in terms of P's last row (p, β) and Q's columns (u_j, τ_j).
 
-The error of the prediction is cᵀx, with x the query's token, c_j = pᵀGq_j + w_j, p = (v, β) and q_j = (u_j, τ_j).
+The error of the prediction is cᵀx, where x is the query's token, c_j = (pᵀ, β) G (u_j; τ_j) + w_j and G is as in
+`components`.
 """
 
 import sympy as sp
@@ -25,7 +26,7 @@ ODD_IN_W = MatrixIdentity(
     beta * t(w) * _S * u + tau * t(t(p) * _S * w),
     t(w) * _S * (beta * u + tau * p),
     {X: (size, n), **dict.fromkeys((p, u, w), _COLUMN)},
-    "what is odd in w in it, beta w'Su + tau p'Sw, is w'S(beta u + tau p): p'Sw is a number, and its own transpose",
+    "the part that is odd in w, beta w'Su + tau p'Sw, is w'S(beta u + tau p), because the number p'Sw is w'Sp",
 )
 _c, _token, _sigma = map(matrix, ("reader", "token", "Sigma"))
 _reading = sp.Symbol("reading", real=True)

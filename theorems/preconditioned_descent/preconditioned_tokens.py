@@ -14,17 +14,19 @@ and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degr
 *On S*, the set of these A_l and B_l, f is a polynomial in the a_l and b_l. A critical point is found in floats, and
 Krawczyk's test proves that exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and
 is attained. The second derivatives in the box decide whether the point is a local minimum *on S*. For one and two
-layers the list of points is proved to be complete, by resultants; for three it has the points that a search from random
-starts finds. If a_l = 0, layer l does nothing, and b_l has no effect on f, but it has one on the slope of f in a_l. The
-slope in a_l is then affine in b_l. If its coefficient of b_l is not 0, there is one b_l with which a critical point of
-the other layers is a critical point of all, and it is a saddle. The least loss is between two of Theorem 3's
-(`token_layers_between`), and with two layers it is attained for all d and n (`two_layers_of_tokens`).
+layers the list of points is proved to be complete, by resultants; for three layers it has the points that a search from
+random starts finds. If a_l = 0, layer l does nothing, and b_l does not affect f, but it affects the slope of f in a_l,
+which is then affine in b_l. If the coefficient of b_l is not 0, there is one b_l with which a critical point of the
+other layers is a critical point of all, and it is a saddle. The infimum of the loss is between the least losses of
+Theorem 3 with (3^L − 1)/2 and with L layers (`token_layers_between`), and with two layers it is attained for all d and
+n (`two_layers_of_tokens`).
 
 *For all L, d and n.* One critical point is rational: all layers but the last are idle, a_l = 0 and b_l = −1/2 for
 l < L − 1, and a_{L−1} = a = n/(n + d + 1), the best step of one layer. The slope of r_L in an idle a_l is
 −s + (1 + 2 b_l) a s² = −s, the same as in a_{L−1}. So all slopes of f are 0, because the slope of one layer is 0 at a.
-Here f = d(d + 1)/(n + d + 1), and the infimum is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second
-derivative in b_l is 0, the mixed one in a_l and b_l is 4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
+Here f = d(d + 1)/(n + d + 1), and the infimum of the squared gradient is 0 as printed, for every L. For L ≥ 2 the point
+is a saddle: the second derivative in b_l is 0, and the mixed derivative in a_l and b_l is
+4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
 
 *The whole space.* f does not change if all A_l and B_l are conjugated by one orthogonal matrix, and at a point of S
 they are multiples of I. So the gradient in each A_l and B_l commutes with all orthogonal matrices. It is a multiple of
@@ -129,7 +131,7 @@ IDLE = Identity(
     "idle",
     sp.Subs(sp.Derivative(polynomials(2, eigenvalue), steps[0]), steps[0], 0),
     -eigenvalue + (1 + 2 * rates[0]) * steps[1] * eigenvalue**2,
-    "where a_0 = 0 the slope of r_2 in a_0 is -s + (1 + 2 b_0) a_1 s^2: where b_0 = -1/2 that of 1 - a_1 s in a_1",
+    "at a_0 = 0 the slope of r_2 in a_0 is -s + (1 + 2 b_0) a_1 s^2",
 )
 _TWO = polynomials(2, eigenvalue)
 IDLE_AT_HALF = Identity(
@@ -139,7 +141,7 @@ IDLE_AT_HALF = Identity(
     "at a_0 = 0, b_0 = -1/2 the slope of r_2 in a_0 is that of 1 - a_1 s in a_1",
 )
 IDLE_RATE = Identity(
-    "idle_rate", sp.Subs(sp.Derivative(_TWO, rates[0]), steps[0], 0), sp.S.Zero, "at a_0 = 0 that in b_0 is 0"
+    "idle_rate", sp.Subs(sp.Derivative(_TWO, rates[0]), steps[0], 0), sp.S.Zero, "at a_0 = 0 r_2 has slope 0 in b_0"
 )
 BEST_STEP = n / (n + d + 1)
 _TRACE = sp.Symbol("trace", real=True)
@@ -190,7 +192,7 @@ OF_THE_SQUARE = (
         "mixed_of_the_square",
         sp.Derivative(_SLOPE, rates[0]),
         _MIXED,
-        "whose slope in b_0 is 4 a_1 s^2 (1 - a_1 s)",
+        "2 (1 - a_1 s)(2 b_0 a_1 s^2 - s (1 - a_1 s)) has the slope 4 a_1 s^2 (1 - a_1 s) in b_0",
     ),
 )
 MEAN_OF_MIXED = mean_trace(
@@ -219,7 +221,7 @@ NO_BEND = Identity(
     "no_bend_in_the_rate",
     sp.Subs(sp.Derivative(_TWO**2, (rates[0], 2)), steps[0], 0),
     sp.S.Zero,
-    "at a_0 = 0 that of r_2^2 in b_0 is 0",
+    "at a_0 = 0 the second derivative of r_2^2 in b_0 is 0",
 )
 
 FORMS = stored(derived_forms, d, n)
@@ -351,7 +353,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: one layer, r_2 of two layers, in special cases too, and the slopes at a_0 = 0."""
+    """Return the steps: one layer's loss, r_2 in general and in special cases, and the slopes at a_0 = 0."""
     (a0, a1, _), (b0, _) = steps, rates
     one, two = (sp.expand(polynomials(layers, s)) for layers in (1, 2))
     skipped = sp.expand(two.subs(a0, 0))

@@ -1,12 +1,12 @@
-r"""The weights that Figures 4 and 5 print: the expected loss there, at up to 20 examples, is above 1/50.
+r"""At the weights that Figures 4 and 5 print, the expected loss for up to 20 examples is above 1/50.
 
 The figures print, after training three layers of pattern (11) at d = 5, the diagonals of B_0 (0.90 to 0.91) and B_1
-(0.56 to 0.57) and of Σ^{1/2} A_l Σ^{1/2} (−0.38; −2.38 to −2.42; −9.46 to −9.65, the sign as in Q). With
-A_l = a_l Σ^{-1} and B_l = b_l I, each number within the printed range widened by half a unit of its last digit,
+(0.56 to 0.57) and of Σ^{1/2} A_l Σ^{1/2} (−0.38; −2.38 to −2.42; −9.46 to −9.65, with the sign as in Q). Let
+A_l = a_l Σ^{-1} and B_l = b_l I, with each number in the printed range widened by half a unit of its last digit. Then
 
     f = E tr r_3(S)² = Σ_{i,j} p_i p_j E tr S^{i+j},    r_3(s) = Σ_i p_i s^i,
 
-where r_3 is the polynomial of Theorem 4's recursion (`preconditioned_tokens`), of degree 13. r_3 is small on most of
+where r_3, of degree 13, is the polynomial of Theorem 4's recursion (`preconditioned_tokens`). r_3 is small on most of
 the spectrum of S and grows like s^13 beyond it: f is dominated by rare prompts, with an unusually large eigenvalue of
 S. So a mean over prompts, even over 20 000 as in a batch of the paper, says nothing about f:
 `pytest paper_checks -k printed` compares the two. At n = 10 and n = 20 all slopes of f are positive on the whole box of
@@ -58,7 +58,7 @@ WEIGHTS = (*steps, *rates)
 
 @primitive(version=1)
 def three_layer_loss(arithmetic: Any, n: Any, d: Any, a0: Any, a1: Any, a2: Any, b0: Any, b1: Any) -> Any:
-    """Return E tr r_3(S)² for S = XXᵀ/n, r_3 by Theorem 4's recursion at these weights."""
+    """Return E tr r_3(S)² for S = XXᵀ/n, where Theorem 4's recursion at these weights gives r_3."""
     one = arithmetic.rational(1)
     tokens, label = [one], [one]
     for step, rate in zip((a0, a1, a2), (b0, b1, arithmetic.rational(0)), strict=True):

@@ -5,12 +5,12 @@ the semicircle law, whose orthogonal polynomials are the Chebyshev polynomials o
 
     a_l → 1 / (1 + c + 2√c cos(πl/(L+1))),  l = 1 … L,
 
-and the loss for each dimension tends to
+and the loss per dimension tends to
 
     c^L (1 − c) / (1 − c^{L+1}) = 1 / (1 + 1/c + … + 1/c^L):
 
 for c < 1 and large L, each additional layer multiplies the loss by about c. At the sizes of Figure 1 (c = 1/4, L = 3)
-the limit is 1/85 for each dimension, d/85 = 0.059 in all; the loss at d = 5, n = 20 is 0.134.
+the limit is 1/85 per dimension, and 5/85 = 0.059 in total; the loss at d = 5, n = 20 is 0.134.
 
 Source: derived here.
 """

@@ -1,13 +1,13 @@
 r"""Theorem 5 without its hypothesis on Q: the last row of Q need not be zero for the minimiser to be global.
 
-With (bᵀ, β) the last row of P and (A; qᵀ) the first d columns of Q, a column sees σ(x_iᵀ v), v = A x + (qᵀx) w*. With
-c = b + β w* the mean squared error over the examples is, for given w* and x,
+Let (bᵀ, β) be the last row of P and (A; qᵀ) the first d columns of Q. The query x gives example i the weight σ(x_iᵀ v),
+v = A x + (qᵀx) w*. With c = b + β w* the mean squared error over the examples is, for given w* and x,
 
     (w*ᵀx)² + (w*ᵀx)(cᵀv) + κ_1 (cᵀv)² + |c|² |v|²/(2n),    κ_1 = 1/n + (n−1)/(4n).
 
 With N = βA, R = b qᵀ and M = N + R, f exceeds Theorem 5's d + tr M + κ‖M‖² by κ_1 times a mean of squares and by a
-positive multiple of u² + d(d+2) v² − 2(d−2) ⟨N, R⟩, with the numbers u = ‖b‖‖A‖ and v = |β|‖q‖. Because
-|⟨N, R⟩| ≤ u v, the latter is a sum of squares.
+positive multiple of u² + d(d+2) v² − 2(d−2) ⟨N, R⟩, where v is now the number |β|‖q‖ and u = ‖b‖‖A‖. Because
+|⟨N, R⟩| ≤ u v, this expression is a sum of squares.
 
 Source: derived here.
 """
@@ -60,7 +60,7 @@ u, v = sp.symbols("u v", nonnegative=True)
 
 norm_M = norm_N + norm_R + 2 * rho
 loss = d + trace + kappa_1 * (norm_M + even) + (d * (norm_N + norm_R) + 4 * rho + u**2 + d * (d + 2) * v**2) / (2 * n)
-"""f in tr M, ‖N‖², ‖R‖², ρ, u, v and the mean of the even part's square."""
+"""f in terms of tr M, ‖N‖², ‖R‖², ρ = ⟨N, R⟩, u, v and the mean square `even` of bᵀA x + β (qᵀx) |w*|²."""
 with_zero_row = d + trace + kappa * norm_M
 tr_A, q_b, dot, norm_A, norm_b, norm_q, norm_Ab = ENTRIES = sp.symbols("trA q_b bAq A2 b2 q2 Ab2", real=True)
 """tr A, qᵀb, bᵀA q, ‖A‖², |b|², |q|² and |Aᵀb|²."""
@@ -71,8 +71,8 @@ SEEN = MatrixIdentity(
     (t(b) * X + beta * t(w) * X) * (t(X) * A + t(X) * w * t(_q)) * x,
     t(b + beta * w) * X * t(X) * _direction,
     {X: (d, n), A: (d, d), **dict.fromkeys((b, w, _q, x), (d, sp.S.One))},
-    says="without relu, P's last row (b', beta), Q's columns (A; q') and labels w'X make (b + beta w)' X X'v of x, "
-    "v = A x + w q'x",
+    says="without relu, with P's last row (b', beta), Q's columns (A; q') and labels w'X, the sum over the examples at "
+    "the query x is (b + beta w)' X X'v, v = A x + w q'x",
 )
 LOSS = GaussianMoment(
     "loss",
@@ -118,7 +118,7 @@ PAIRS = Identity(
     "pairs",
     (n * _one + (n**2 - n) * _two) / n**2,
     _one / n + (n - 1) / n * _two,
-    "n pairs of one example and n^2 - n of two have the parts 1/n and (n-1)/n of n^2",
+    "of n^2 pairs, n are of one example and n^2 - n of two: (n p + (n^2 - n) q)/n^2 = p/n + (n-1)/n q",
 )
 _part = sp.Symbol("part", real=True)
 EVEN_SQUARE = GaussianMoment(

@@ -1,6 +1,7 @@
 r"""Theorem 5: one layer of ReLU attention, isotropic data, and the global minimiser.
 
-With the last row of Q zero a column sees σ(x_iᵀ v), v = A x, and with (bᵀ, β) for the last row of P the loss is
+With the last row of Q zero, the query x gives example i the weight σ(x_iᵀ v), v = A x. With (bᵀ, β) the last row of P
+the loss is
 
     f = E ( (1/n) Σ_i (bᵀx_i + β w*ᵀx_i) σ(x_iᵀ v) + w*ᵀx )².
 
@@ -133,7 +134,8 @@ SEEN = MatrixIdentity(
     (t(p) * X + beta * (t(w) * X)) * (t(X) * A * x),
     t(p + beta * w) * X * t(X) * A * x,
     {letter: shape for letter, shape in {**SHAPES, **BLOCKS}.items() if letter in (X, x, w, A, p)},
-    says="without relu, Q's last row 0, P's last row (b', beta) and labels w*' X make (b + beta w*)' X X' A x of x",
+    says="without relu, with Q's last row 0, P's last row (b', beta) and labels w*' X, the sum over the examples at "
+    "the query x is (b + beta w*)' X X' A x",
 )
 MINIMUM = Identity("minimum", loss(best), d * (1 - best / 2), "the least f is d (1 - best/2)")
 
@@ -184,7 +186,7 @@ IN_PARTS = MatrixIdentity(
     (N - a) * (t(N) - a),
     N * t(N) - a * N - a * t(N) + a**2,
     {N: (d, d)},
-    says="(N - a I)(N' - a I) = N N' - a N - a N' + a^2 I, of the trace d a^2 + ||N||^2 where tr N = 0",
+    says="(N - a I)(N' - a I) = N N' - a N - a N' + a^2 I, whose trace is d a^2 + ||N||^2 where tr N = 0",
 )
 GLOBAL = InWords(
     "global",

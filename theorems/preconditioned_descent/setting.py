@@ -43,26 +43,26 @@ X, Y, x, y, w = map(matrix, ("X", "Y", "x", "y", "w"))
 """Tokens (d×n) and labels (1×n) of the examples, token (d×1) and label (1×1) of a column, w* (d×1)."""
 A, B, b, p, s, u = map(matrix, ("A", "B", "b", "p", "s", "u"))
 R, C, K = map(matrix, ("R", "C", "K"))
-"""Σ = R Rᵀ, and tokens are R x̃ with x̃ of covariance I; B = R C; labels are w*ᵀ R K x̃."""
+"""Σ = R Rᵀ; tokens are R x̃ with x̃ of covariance I, and B = R C; labels are w*ᵀ R K x̃, where each layer changes K."""
 beta, tau = sp.symbols("beta tau", real=True)
-"""The blocks of P and Q."""
+"""The lower right entries β of P and τ of Q."""
 SHAPES = {X: (d, n), Y: (sp.S.One, n), x: (d, sp.S.One), y: (sp.S.One, sp.S.One), w: (d, sp.S.One)}
 BLOCKS = {A: (d, d), B: (d, d)} | dict.fromkeys((b, p, s, u), (d, sp.S.One))
 
 
 def seen(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.Expr = tau) -> sp.Expr:
-    """Return (X; Y)ᵀ Q z, n×1, for a column z = (token; label), Q's last column being (last; corner)."""
+    """Return (X; Y)ᵀ Q z, n×1, for a column z = (token; label); the last column of Q is (last; corner)."""
     return t(X) * (A * token + last * label) + t(Y) * (t(u) * token + corner * label)
 
 
 def column_after(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.Expr = tau) -> tuple[sp.Expr, sp.Expr]:
-    """Return token (d×1) and label of a column after a layer."""
+    """Return the token (d×1) and the label (1×1) of a column after a layer; arguments as for `seen`."""
     attended = r * seen(token, label, last, corner)
     return token + (B * X + b * Y) * attended, label + (t(p) * X + beta * Y) * attended
 
 
 def label_after(labels: sp.Expr, label: sp.Expr, token: sp.Expr, preconditioner: sp.Expr) -> sp.Expr:
-    """Return a label, or a row of labels, after a layer of pattern (8); `labels` are those of the examples, 1×n."""
+    """Return a label, or a row of labels, after a layer of pattern (8); `labels` are the examples' labels, 1×n."""
     return label - r * labels * t(X) * preconditioner * token
 
 
@@ -71,11 +71,11 @@ STAR, QUERY = matrix("w_star"), matrix("x_query")
 ERROR = sp.Symbol("error", real=True)
 LETTERS = {X: (d, n), STAR: (d, sp.S.One), QUERY: (d, sp.S.One)}
 NORMAL = dict.fromkeys(LETTERS)
-"""The examples' tokens, w* and the query's token, if all have covariance I: independent standard normal entries."""
+"""The laws of the examples' tokens, w* and the query's token; None means independent standard normal entries."""
 
 
 def left_of(middle: sp.Expr) -> sp.Expr:
-    """Return w*ᵀ M x for a polynomial M in matrices."""
+    """Return w*ᵀ M x, where M = `middle` is a polynomial in matrices."""
     return t(STAR) * middle * QUERY
 
 

@@ -5,11 +5,12 @@ elementary symmetric functions of the steps and m_k = ∫ s^k dμ = E tr S^k. f 
 
     f = f* + Σ_{i,j} (−1)^{i+j} m_{i+j} (e_i − e_i*)(e_j − e_j*),
 
-and the form is positive definite by the determinants of m_2 … m_6. The e_k* are rational functions of d and n. The
+and the form is positive definite by its leading minors. The e_k* and the minors are rational functions of d and n. The
 cubic whose roots are the steps has a positive discriminant and coefficients of alternating signs: for every d and n the
 steps are real, different and positive. So f* is attained, only at these three steps.
 
-With many examples S = I + G/√n, G symmetric with entries N(0, 1) and N(0, 2) on the diagonal, and h_k = E tr G^k:
+With many examples S ≈ I + G/√n, where G is symmetric with entries N(0, 1) off and N(0, 2) on the diagonal. With
+h_k = E tr G^k,
 
     n³ f* → h_6 − h_4²/h_2,    while at three steps 1, n³ f = n³ E tr (I − S)^6 → h_6.
 

@@ -1,4 +1,4 @@
-r"""The infimum of Theorem 4's loss, for L ≥ 2: below Theorem 3's least loss, not below that of (3^L − 1)/2 layers.
+r"""For L ≥ 2 Theorem 4's infimum is below Theorem 3's least loss with L layers, not below that with (3^L − 1)/2.
 
 On S, with Σ = I and c_l = a_l b_l, f = ∫ r_L² dμ, ∫ s^k dμ = E tr S^k, r_{l+1} = r_l (1 − a_l s g_l²), g_{l+1} =
 g_l (1 − c_l s g_l²) (`preconditioned_tokens`).
@@ -11,8 +11,8 @@ polynomials of degree below L. Moving c_0 changes r_L at the rate Σ_{l ≥ 1} 2
 the slope −4 (L − 1) a_0 ∫ s p² dμ < 0 in b_0.
 
 *Signs.* At a critical point of f no a_l is negative, and a_{L−1} > 0. As a function of a_l, with all c_l and the other
-steps fixed, f is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, which falls for a_l ≤ 0. If a_l ≠ 0, the slopes in a_l and
-c_l vanish.
+steps fixed, f is ∫ ρ² (1 − a_l u)² dμ, where u = s g_l² ≥ 0 and ρ is the product of the other factors of r_L. This
+integral falls for a_l ≤ 0. If a_l ≠ 0, the slopes in a_l and c_l vanish.
 
 Source: derived here.
 """
@@ -120,7 +120,8 @@ AS_MANY, MORE = (
 )
 BETWEEN = InWords(
     "between",
-    "the infimum of f over S is below the least loss of Theorem 3 with L layers, and not below that with (3^L - 1)/2",
+    "the infimum of f over S is below the least loss of Theorem 3 with L layers, and not below its least loss with "
+    "(3^L - 1)/2 layers",
 )
 SIGNS = InWords("signs", "at every critical point of f over S all a_l >= 0, and a_{L-1} > 0")
 STATEMENT = Statement(
@@ -222,7 +223,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the effect of moving c on two layers, the degree after one more, and the rate in a_l."""
+    """Return the steps: the slope of r_2 in c, the degrees of one to three layers, and the slope in a_l at 0."""
     b, e = sp.symbols("b e", real=True)
     two = (1 - a * s) * (1 - e * s * (1 - c * s) ** 2)
     return Derivation(

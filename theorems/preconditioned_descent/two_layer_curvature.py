@@ -5,19 +5,20 @@ S = XXᵀ/n and p(S) = (I − aS)(I − bS) the terms of second order of f = E t
 
     x² E tr V (I − bS)² Vᵀ S² + 2xy (E tr V (I − bS) Wᵀ S² (I − aS) + E tr V S W S p(S)) + y² E tr W Wᵀ S² (I − aS)².
 
-E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and tr V tr W. They are 0 if V and W are of different kinds:
+E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and tr V tr W. All three are 0 if V and W are of different kinds:
 multiples of I, symmetric of trace 0, antisymmetric. So for each kind, with V = W = M and tr M Mᵀ = 1, there is one
 matrix H of second derivatives along (x, y). The inner products of the parts of V and W of these kinds are
 
     tr V tr W/d,    (tr V Wᵀ + tr V W)/2 − tr V tr W/d,    (tr V Wᵀ − tr V W)/2.
 
 *For each kind* the last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive because m_2 m_4 > m_3²
-(`two_layer_minimum`). The determinant D of H is U + W a, where the numbers U and W depend only on σ = a + b and π = ab;
-with the steps exchanged, D is U + W b. At the least point σ and π are rational functions of d and n, and so are
+(`two_layer_minimum`). The determinant D of H is U + W a, where U and W are now numbers that depend only on σ = a + b
+and π = ab; with the steps exchanged, D is U + W b. At the least point σ, π and the following two are rational functions
+of d and n:
 
-    D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW²,
+    D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW².
 
-which are positive for all d and n. So D > 0 in either order, and H is positive definite. For multiples of I this is in
+Both are positive for all d and n. So D > 0 in either order, and H is positive definite. For multiples of I this is in
 `two_layer_minimum`, which also shows that the gradient over all A_0 and A_1 vanishes. So f has a strict local minimum
 there. Over symmetric A_0 and A_1 it is global (`theorem2`); over all A_0 and A_1 this is open. `least_point_curvature`
 treats three layers, at instances.
@@ -185,7 +186,7 @@ OTHER_STEPS = {
 
 
 def derived_forms() -> Forms:
-    """Return the second derivatives of f, the parts of D and both of its fractions along a matrix of each kind."""
+    """Return, for each kind, f's second derivatives, the parts of D and its two fractions; and sums at OTHER_STEPS."""
     forms = {f"sum_{key}": as_fraction("sum", 1, *at) for key, (_, *at) in OTHER_STEPS.items()}
     for name, sign in KINDS.items():
         seconds = zip(("in_first", "mixed", "in_second"), second_derivatives(sign), strict=True)
@@ -308,14 +309,14 @@ SECOND_ORDER = GaussianMoment(
     },
     says="with e_i = w*'K_i x, S = XX'/n, and X, w* and x standard normal, E e_1^2 + 2 e_0 e_2 is the sum over three "
     "kinds of directions of (H_00 <V_0, V_0> + 2 H_01 <V_0, V_1> + H_11 <V_1, V_1>)/2, where <V, W> is tr V tr W/d, "
-    "(tr V W' + tr V W)/2 - tr V tr W/d or (tr V W' - tr V W)/2, and for the first H is that of f(a, b) over d",
+    "(tr V W' + tr V W)/2 - tr V tr W/d or (tr V W' - tr V W)/2; for the first kind H is the Hessian of f(a, b)/d",
 )
 POSITIVE_DEFINITE = InWords(
     "positive_definite",
     "where f over A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1} is least, at two steps in either order, the second "
     "derivatives of f over all A_0 and A_1 are positive definite",
 )
-STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 there")
+STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 at these two steps, in either order")
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
@@ -352,7 +353,7 @@ ARGUMENT = (
     Inference(
         "kinds",
         "the products in `second_order` are the inner products of the parts of V_0 and V_1 that are multiples of I, "
-        "symmetric of trace 0, and antisymmetric: between two kinds there are no second derivatives",
+        "symmetric of trace 0, and antisymmetric: the mixed second derivatives between two kinds are 0",
         ("second_order_of_f",),
         rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
@@ -386,8 +387,9 @@ ARGUMENT = (
     ),
     Inference(
         "positive_definite",
-        "every direction is a sum of one of each kind, between which there are no second derivatives; for each kind "
-        "they are positive definite, for the last two by H_11 > 0 and D > 0; so they are at every Σ",
+        "every direction is a sum of one of each kind, and the mixed second derivatives between kinds are 0; for each "
+        "kind the second derivatives are positive definite, for the last two by H_11 > 0 and D > 0; by `whitened` this "
+        "is so at every Σ",
         ("whitened", "kinds", "multiples", "last_positive", *(f"both_orders_{name}" for name in KINDS)),
         rules.SYLVESTER_CRITERION,
     ),
@@ -407,7 +409,7 @@ def _in_entries(name: str, entries: Sequence[Sequence[int]]) -> Step:
     terms = ((1, ()), (-1, (first,)), (-1, (second,)), (1, (first, second)))
     exact = sp.S.Zero
     for (sign, left), (other, right) in product(terms, terms):
-        # tr(S L_1 S L_2 R_2ᵀ S R_1ᵀ S), turned to begin with an S.
+        # tr(S L_1 S L_2 R_2ᵀ S R_1ᵀ S), rotated to begin with an S.
         after = [matrix.T for matrix in reversed(right)]
         word = [*left[:-1], left[-1] * after[0], *after[1:], one] if left and right else [*left, *after]
         exact += sign * other * (word_moment([word], n, one) if word else 2)
@@ -443,7 +445,7 @@ _canary = partial(with_clause, STATEMENT)
 
 
 def _least(name: str, first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """Return the least second derivative along directions of a kind, at steps."""
+    """Return the smaller eigenvalue of H for a kind of direction, at the steps a = `first` and b = `second`."""
     one, mixed, other = _forms(name, "in_first", "mixed", "in_second")
     least = (one + other - sp.sqrt((one - other) ** 2 + 4 * mixed**2)) / 2
     return least.xreplace({a: first, b: second})  # pyright: ignore[reportReturnType]

@@ -2,14 +2,14 @@ r"""The loss of two layers of pattern (8) at Σ = Ψ = I with symmetric A_0 = A,
 
 By Lemma 1 the error of the prediction is w*ᵀ(I − S A)(I − S B) x, S = XXᵀ/n, and f(A, B) is its mean square E tr M Mᵀ
 with M = (I − B S)(I − A S): by Gaussian integration by parts (`wishart`) a sum of products of traces of words in A and
-B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and the two B of a
-word are always neighbours, unlike those of A B A B. So f(A, D + O) exceeds f(A, D) by
+B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and two B in a word
+are always neighbours, unlike in A B A B. So f(A, D + O) exceeds f(A, D) by
 
     α tr O² + β tr A O² + γ tr A² O² = Σ_{i<j} (k(x_i) + k(x_j)) o_ij²,    k(x) = α + β x + γ x²,
 
 where the x_i are the entries of A, and α, β, γ depend on t_1 = tr A, t_2 = tr A², d, n. For x = x_i, let v be the mean
-of the other x_j, and t_2 = x² + w. Then k is a combination of two squares, 1 and w − (d − 1) v² ≥ 0. Its factors are
-positive, except that of the second square, which is 0 for d = 1.
+of the other x_j, and t_2 = x² + w. Then k is a combination of two squares, 1 and w − (d − 1) v² ≥ 0. The coefficients
+are positive, except that the coefficient of the second square is 0 for d = 1.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def expected() -> Expected:
     )
     found: Expected = {}
     for (sign, left), (other, right) in product(terms, terms):
-        # tr(L_0 S L_1 … S L_k L'_m S … L'_0) with L_k = I = L'_m, turned to begin with an S.
+        # tr(L_0 S L_1 … S L_k L'_m S … L'_0) with L_k = I = L'_m, rotated to begin with an S.
         first, *between = (*left[:-1], "", *right[-2::-1])
         formula: Mapping = {((),): 1}
         if between:
@@ -108,7 +108,7 @@ k = alpha + beta * x + gamma * x**2
 
 
 def _completed() -> tuple[dict[str, sp.Expr], sp.Expr]:
-    """Return p_1 … p_4, l_1 … l_3, and the sum of squares of k."""
+    """Return p_1 … p_4, and k as a sum of squares."""
     p4 = sp.diff(k, t2)
     form = sp.Poly(sp.expand(k.subs({t1: x + (d - 1) * v, t2: x**2 + (d - 1) * v**2})), x, v)
     at = lambda i, j: sp.factor(form.coeff_monomial(x**i * v**j))  # noqa: E731

@@ -7,21 +7,22 @@ Over A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the loss is f = ∫ p² dμ with p(s) = (1
 
     f = f* + m_2 (σ − σ* − (m_3/m_2)(π − π*))² + (m_4 − m_3²/m_2)(π − π*)²,
 
-with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality only at (σ*, π*). And σ*² > 4π*,
-σ* > 0, π* > 0: these belong to a pair of real, different and positive steps, the only pair that attains the minimum.
+with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality only at (σ*, π*). Because
+σ*² > 4π*, σ* > 0 and π* > 0, these are the sum and the product of two real, different and positive steps, the only pair
+that attains the minimum.
 
-*Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if a ≠ b
-they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, which rises with c, with the slope
-6 ∫ s² (1 − c s)² dμ > 0, so that they vanish at exactly one c. From there f rises along (c, c) and falls along
-(c + e, c − e), because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: (c, c) is a saddle. Up to the
-order of the steps f has two critical points, the minimum and that saddle.
+*Critical points.* The slope in a is −2(M_1 − b M_2), and the slope in b is −2(M_1 − a M_2). Both vanish at the minimum;
+if a ≠ b they vanish nowhere else. If a = b = c both are −2 ∫ s (1 − c s)³ dμ, which has the derivative
+6 ∫ s² (1 − c s)² dμ > 0 in c, so that they vanish at exactly one c. From this (c, c), f rises along (1, 1) and falls
+along (1, −1), because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: (c, c) is a saddle. Up to the
+order of the steps f has two critical points, the minimum and this saddle.
 
 *The whole space.* Let Σ = I and tr V = τ. At (a I, b I) the slope of f along V in A_0 is −2 E tr V (I − b S) p(S) S,
 and along V in A_1 it is −2 E tr V p(S) (I − a S) S. Because E S^k is a multiple of I, these are τ/d times the slopes in
 a and in b. So the gradient over all A_0 and A_1 is 0 at both points: the infimum of its norm is 0, as printed, and
 attained.
 
-For three layers see `three_layer_minimum`, for any number `multiples_of_the_inverse`.
+For three layers see `three_layer_minimum`, and for any number of layers `multiples_of_the_inverse`.
 
 Source: Ahn et al. 2023, Theorem 3, states the infimum of the squared gradient; the rest is derived here.
 """
@@ -151,15 +152,15 @@ SQUARES = Identity(
     "squares",
     loss(a, b),
     LEAST + M[2] * (OFF_SUM - M[3] / M[2] * OFF_PRODUCT) ** 2 + DETERMINANT / M[2] * OFF_PRODUCT**2,
-    "f = f* + m_2 (off sum - (m_3/m_2) off product)^2 + (m_4 - m_3^2/m_2) (off product)^2, with the steps' sum and "
-    "product less those of the minimum",
+    "f = f* + m_2 (off_sum - (m_3/m_2) off_product)^2 + (m_4 - m_3^2/m_2) off_product^2, where off_sum = a + b - "
+    "sigma* and off_product = a b - pi*, with the sum sigma* and the product pi* of the steps at the minimum",
 )
 DIFFERENT, SUM, PROD, CURVED, DEFINITE = (
     Inequality(name, sp.Gt(value, 0, evaluate=False), says)
     for name, value, says in (
-        ("different", TOTAL**2 - 4 * PRODUCT, "the steps' sum and product are those of two different real numbers"),
-        ("sum", TOTAL, "their sum is positive"),
-        ("product", PRODUCT, "so is their product: both are positive"),
+        ("different", TOTAL**2 - 4 * PRODUCT, "sigma*^2 > 4 pi*: the steps at the minimum are real and different"),
+        ("sum", TOTAL, "sigma* > 0"),
+        ("product", PRODUCT, "pi* > 0"),
         ("curved", M[2], "m_2 > 0"),
         ("definite", DETERMINANT, "m_2 m_4 > m_3^2"),
     )
@@ -171,7 +172,7 @@ COORDINATES = Identity(
     "coordinates",
     sp.Derivative(a + b, a) * sp.Derivative(a * b, b) - sp.Derivative(a + b, b) * sp.Derivative(a * b, a),
     a - b,
-    "the sum and the product of the steps have the slopes (1, 1) and (b, a), of determinant a - b",
+    "the gradients (1, 1) of a + b and (b, a) of a b have the determinant a - b",
 )
 EQUATIONS = tuple(
     Identity(
@@ -192,7 +193,7 @@ RISING = Identity(
     "rising",
     sp.Derivative(EQUAL.right, c),
     6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],  # pyright: ignore[reportOperatorIssue]
-    "where both steps are c the slope rises with c, at 6 m_4 (c - m_3/m_4)^2 + 6 (m_2 m_4 - m_3^2)/m_4",
+    "where both steps are c, the slope has the derivative 6 m_4 (c - m_3/m_4)^2 + 6 (m_2 m_4 - m_3^2)/m_4 in c",
 )
 APART = Identity(
     "apart",
@@ -210,7 +211,7 @@ LOSS = GaussianMoment(
     LETTERS,
     NORMAL,
     {ERROR: left_of(_first * _second)},
-    says="E (w*'(I - aS)(I - bS)x)^2 is a polynomial in a and b, f; S = XX'/n, and X, w* and x are standard normal",
+    says="E (w*'(I - aS)(I - bS)x)^2 is the polynomial f in a and b; S = XX'/n, and X, w* and x are standard normal",
 )
 WHOLE = tuple(
     GaussianMoment(
@@ -221,8 +222,8 @@ WHOLE = tuple(
         NORMAL,
         {ERROR: left_of(_first * _second), _moves: left_of(moved)},
         {_V: tau},
-        says=f"where A_{index} is moved by e V, tr V = tau, the slope of E (w*'(I - SA_0)(I - SA_1)x)^2 in e, twice "
-        f"the mean of the product of w*'(I - aS)(I - bS)x and its slope, is tau/d times that in {step}",
+        says=f"where A_{index} is moved by e V, tr V = tau, the slope of E (w*'(I - SA_0)(I - SA_1)x)^2 in e is tau/d "
+        f"times its slope in {step}; it is twice the mean of w*'(I - aS)(I - bS)x times the slope of this error",
     )
     for name, moved, index, step, slope in (
         ("first", -S * _V * _second, 0, "a", SLOPE),
@@ -282,11 +283,11 @@ FORM_POSITIVE = Implication(
 FALLING = Implication("falling", (sp.Gt(form, 0),), sp.Lt(-4 * form, 0), "-4 form < 0 where form > 0")
 LEAST_PAIR = InWords(
     "least",
-    "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
-    "positive, and at no other pair",
+    "f over S is least, with the value minimum_loss, at the pair of steps smaller_step and larger_step, which are "
+    "different and positive, and at no other pair",
 )
 STRICT = InWords("strict", "at that pair the second derivatives of f over S are positive definite")
-SADDLE = InWords("saddle", "at one other pair of steps, two equal ones, both slopes vanish: a saddle of f over S")
+SADDLE = InWords("saddle", "at one other pair, of two equal steps, both slopes vanish; it is a saddle of f over S")
 VANISHES = InWords(
     "vanishes", "at both pairs the gradient of f in all A_0 and A_1 vanishes: the infimum of its square is 0"
 )
@@ -366,15 +367,15 @@ ARGUMENT = (
     ),
     Inference(
         "strict",
-        "the steps of the pair are different, so that near it their sum and product are coordinates: like the form in "
-        "these, the second derivatives in the steps are positive definite",
+        "the two steps are different, so that their sum and product are coordinates near this pair; f is a positive "
+        "definite form in these coordinates, and so its second derivatives in the steps are positive definite",
         ("quadratic", "real_steps", "coordinates"),
         rules.CHANGE_OF_COORDINATES,
     ),
     Inference(
         "critical",
         "if a ≠ b, both slopes vanish if and only if M_1 = M_2 = 0, that is, at the least pair and nowhere else: the "
-        "sum and the product solve the same two linear equations as those of the least pair",
+        "sum and the product of the steps solve the same two linear equations as at the least pair",
         (
             *(
                 "loss",
@@ -414,7 +415,7 @@ ARGUMENT = (
     ),
     Inference(
         "vanishes",
-        "along V of trace τ in A_0 or A_1 the slope is τ/d times that in a or b, which is 0 at both pairs; by "
+        "along V of trace τ in A_0 or A_1 the slope is τ/d times the slope in a or b, which is 0 at both pairs; by "
         "`whitened` the gradient vanishes at every Σ",
         ("whitened", "loss", "critical", "one_equal_pair"),
         "application",
@@ -450,7 +451,7 @@ _LARGER = values_of(SMALL, LARGE, factors=(Fraction(1), Fraction(21, 20)))
 EVALUATIONS = {
     "least": Evaluation(
         least_at_steps(_PAIR, values_of(LEAST)),
-        "f over S is least, with the value minimum_loss, where the steps are smaller_step and 21/20 larger_step",
+        "f over S is least, with the value minimum_loss, at the pair of steps smaller_step and 21/20 larger_step",
         least_at_steps(_LARGER, values_of(LEAST)),
         draws=30,
     ),

@@ -8,8 +8,8 @@ A = a I + diag(y_i) and B = b I + diag(z_i), Σ y_i = Σ z_i = 0, and q_i = y_i 
 
     u = (a + b − σ, a b − π, Σ_j y_j z_j / d),    c_i = (b y_i + q_i, y_i + z_i, a z_i),
 
-where G and R are positive definite and α, β > 0; their entries are rational functions of d and n. δ may be chosen:
-δ = 4/n² leaves β > 0.
+where G and R are positive definite and α, β > 0; α, β and the entries of G and R are rational functions of d and n.
+The identity holds for any δ; here δ = 4/n², for which β > 0.
 """
 
 import sympy as sp
@@ -26,7 +26,7 @@ DEVIATIONS = {(i, j): sp.Symbol(f"s_{i}{j}", real=True) for i, j in ((2, 0), (1,
 
 
 def _both(*key: str) -> sp.Expr:
-    """Return the coefficient of a product of traces of words, plus d times that of its product with tr I = d."""
+    """Return the coefficient of a product of traces of words, plus d times that with one more factor, tr I = d."""
     return EXPECTED[key] + d * EXPECTED["", *key]
 
 

@@ -10,7 +10,7 @@ D diagonal and O with a zero diagonal. Then f(A, D + O) = f(A, D) + Σ_{i<j} (k(
 
 where v is the mean of the other x_j and w the sum of their squares, at least (d − 1) v².
 
-So k > 0: replacing B = D + O by D lowers f, strictly unless O = 0.
+So k > 0: replacing B = D + O by D lowers f unless O = 0.
 
 *Multiples of I.* For diagonal A and B, f exceeds its least value f* over multiples of I by a sum of squares with
 positive factors, which is 0 only at the best multiples of I (`two_layer_squares`). So f(A, D + O) ≥ f(A, D) ≥ f*: the
@@ -124,8 +124,8 @@ TURNED = MatrixIdentity(
     (1 - _turned_S * A) * (1 - _turned_S * B) * _U,
     _U * (1 - _S * t(_U) * A * _U) * (1 - _S * t(_U) * B * _U),
     {X: LETTERS[X]} | dict.fromkeys((_U, A, B), (d, d)),
-    says="(I - USU'A)(I - USU'B) U = U (I - S U'AU)(I - S U'BU), S = XX'/n, for any U: with tokens U X and U x the "
-    "error is that of U'w*, U'AU and U'BU with X and x",
+    says="(I - USU'A)(I - USU'B) U = U (I - S U'AU)(I - S U'BU), S = XX'/n, for any U: the error for w*, A, B and the "
+    "tokens U X and U x is the error for U'w*, U'AU, U'BU and the tokens X and x",
 )
 EXPANDED = MatrixIdentity(
     "expanded",
@@ -162,7 +162,7 @@ OFF_DIAGONAL = Identity(
 
 
 def _in_entries(size: int) -> Step:
-    """Return the step that is `off_diagonal` in all entries, at a dimension."""
+    """Return a step of the derivation: `off_diagonal` written in all entries, at a dimension."""
     entries = {(i, j): sp.Symbol(f"o_{i}{j}", real=True) for i in range(size) for j in range(i)}
     a, b = (sp.symbols(f"{letter}_0:{size}", real=True) for letter in "xy")
     off = sp.Matrix(size, size, lambda i, j: 0 if i == j else entries[max(i, j), min(i, j)])
@@ -232,7 +232,7 @@ FACTORS = tuple(
 
 
 def _determinant(matrix: sp.Matrix, size: int) -> sp.Expr:
-    """Return the determinant of a matrix's first one to three rows and columns, along the first row."""
+    """Return the leading minor of size 1, 2 or 3 of a 3×3 matrix, expanded along its first row."""
     rows: list[list[sp.Expr]] = matrix.tolist()
     first, second, third = rows
     minor = lambda i, j: second[i] * third[j] - second[j] * third[i]  # noqa: E731
@@ -293,13 +293,13 @@ PAIR_OF_PRODUCTS = Identity(
 DIAGONAL = InWords("diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal")
 ALL_MULTIPLES = InWords(
     "all_multiples",
-    "f over symmetric A_0 and A_1 is least, with the least value over A_l = a_l I, at these two a_l, in either order, "
-    "and nowhere else",
+    "f over symmetric A_0 and A_1 is least, with the least value over A_l = a_l I, at the two a_l of `multiples`, in "
+    "either order, and nowhere else",
 )
 
 
 def _squares_in_entries(size: int) -> Step:
-    """Return the step that is `excess` in all entries, at a dimension."""
+    """Return a step of the derivation: `excess` written in all entries, at a dimension."""
     first, second = (sp.symbols(f"{letter}_1:{size}", real=True) for letter in "yz")
     y, z = ((*entries, -sum(entries)) for entries in (first, second))
     traces = {
@@ -381,7 +381,7 @@ ARGUMENT = (
     Inference(
         "entries",
         "because Σ y_i = Σ z_i = 0, the traces of words, the sums over i of the squares, and the sum over i < j of "
-        "(y_i z_j − y_j z_i)², which is half of that over all i and j, are sums of products of the y_i and z_i: those "
+        "(y_i z_j − y_j z_i)², which is half of the sum over all i and j, are the sums of products of the y_i and z_i "
         "in `excess`",
         (
             *("turned", "loss", "in_traces", *(step.label for step in IN_DEVIATIONS)),
@@ -447,7 +447,7 @@ EVALUATIONS = {
     ),
     "all_multiples": Evaluation(
         _AT_THE_STEPS,
-        "f over symmetric A_0 and A_1 is least at these two a_l, the larger times 21/20",
+        "f over symmetric A_0 and A_1 is least at the two a_l of `multiples`, the larger times 21/20",
         least_over_symmetric(values_of(SMALL, LARGE, factors=(Fraction(1), Fraction(21, 20)))),
         draws=40,
     ),

@@ -9,7 +9,7 @@ polynomial,
 Otherwise all slopes of F vanish. The slope in a_0 is negative for a_0 ≤ 0, so that a_0 > 0, and likewise a_1 > 0. If
 the slopes in a_1 and p are 0, s (1 − p s) q and s² (1 − p s) q have mean 0 under (1 − a_0 s)² dμ, and so has
 (s − t) s (1 − p s) q for any t. For p ≤ 0, q falls on (0, ∞) from 1 to −∞; with t its zero, (s − t) s (1 − p s) q < 0
-for all s > 0 but t, a contradiction. So p > 0, and b_0 > 0.
+for all s > 0 except t, a contradiction. So p > 0, and b_0 > 0.
 
 *The least loss is attained.* If F is bounded, so are a_0, a_1, a_1 p and a_1 p². So a sequence with F tending to its
 infimum has a subsequence that converges, or along which p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ
@@ -22,7 +22,8 @@ below Theorem 3's least loss with two layers, where b_0 = 0, and not below that 
 
     V = min G(a_1, p),    G = F(0, a_1, p) = ∫ (1 − a_1 s (1 − p s)²)² dμ.
 
-G attains V at some a_1, p > 0, by the same arguments. f does not: it tends to V as a_0 → 0, b_0 = p/a_0 → −∞.
+G attains V at some a_1, p > 0, by the same arguments. f does not attain V there: it tends to V as a_0 → 0 from below
+and b_0 = p/a_0 → −∞.
 At a given p the least G is d − N²/D, N = m_1 − 2p m_2 + p² m_3, D = m_2 − 4p m_3 + 6p² m_4 − 4p³ m_5 + p⁴ m_6, and p is
 a root of 2N'D − ND', a polynomial of degree 4. V is above the least f.
 
@@ -151,12 +152,14 @@ OTHERS = tuple(
 )
 POSITIVE = InWords(
     "positive",
-    "but for the last layer's b_1, which has no effect, one of the critical points of f over S has a_0 = 0, "
+    "up to the last layer's b_1, which has no effect, one of the critical points of f over S has a_0 = 0, "
     "a_1 = n/(n + d + 1) and b_0 = -1/2, and all others have a_0, a_1, b_0 > 0",
 )
 ATTAINED = InWords("attained", "f over S attains its least value, at a_0, a_1, b_0 > 0")
 BETWEEN = InWords(
-    "between", "it is below the least loss of Theorem 3 with two layers, and not below that with four layers"
+    "between",
+    "the least f over S is below Theorem 3's least loss with two layers, and not below Theorem 3's least loss with "
+    "four layers",
 )
 VALLEY = InWords(
     "valley",

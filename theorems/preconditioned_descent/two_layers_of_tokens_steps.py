@@ -1,4 +1,4 @@
-"""The steps of the argument on two layers of tokens (`two_layers_of_tokens`), with its symbols."""
+"""The steps and symbols of the argument in `two_layers_of_tokens`."""
 
 import sympy as sp
 
@@ -24,7 +24,7 @@ M = tuple(trace_moment([order], n, d) for order in range(7))
 
 
 def mean_of(polynomial: sp.Expr) -> sp.Expr:
-    """Return ∫ q dμ of a polynomial q in the eigenvalue."""
+    """Return ∫ q dμ for a polynomial q in the eigenvalue."""
     return sum((c * M[power] for (power,), c in sp.Poly(polynomial, x).terms()), sp.S.Zero)
 
 

@@ -3,21 +3,21 @@ r"""Second derivatives over all A_l (and B_l) at multiples of I, on each space t
 f = E tr K Kᵀ, where w*ᵀ K x is the label after L layers. f does not change if all matrices are conjugated by one
 orthogonal matrix. So at multiples of I the Hessian splits into three kinds of directions, with no mixed derivatives
 between two kinds: A_l → A_l + x_l M (and B_l likewise) with M a multiple of I; M symmetric with trace 0; M
-antisymmetric. For each kind it is one matrix in the x_l, the same for all M of the kind with ‖M‖_F = 1.
+antisymmetric. For each kind the Hessian is one matrix in the x_l, the same for all M of the kind with ‖M‖_F = 1.
 
 In the eigenbasis of S = diag(s_i) an entry m_ij, i ≠ j, moves K_ij and K_ji at first order, and K_ii and K_jj at second
-order. So the second derivatives are a sum over pairs i < j and over i. The summand of a pair has the second derivatives
-of tr K Kᵀ at the 2×2 matrices S = diag(s_i, s_j) and M = E_12 ± E_21, a polynomial φ_±(s_i, s_j). The summand of an i
-has those of K(s_i)² in the diagonal entry of M, a polynomial φ(s_i). Over rotations of M the means of m_ii² and m_ij²,
-i ≠ j, are (d − 1)/(d N) and 1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0 and 1/(d (d − 1)) for M
+order. So the Hessian is a sum over pairs i < j and over i. The summand of a pair is the Hessian φ_±(s_i, s_j) of
+tr K Kᵀ at the 2×2 matrices S = diag(s_i, s_j) and M = E_12 ± E_21. The summand of an i is the Hessian φ(s_i) of K(s_i)²
+in the diagonal entry of M. Their entries are polynomials. Over rotations of M the means of m_ii² and m_ij², i ≠ j, are
+(d − 1)/(d N) and 1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0 and 1/(d (d − 1)) for M
 antisymmetric:
 
     multiple of I: E Σ_i φ(s_i)/d;   symmetric: ((d − 1)/d E Σ_i φ(s_i) + ½ E Σ_{i<j} φ_+(s_i, s_j))/N;
     antisymmetric: E Σ_{i<j} φ_−(s_i, s_j)/(d (d − 1)).
 
 E Σ_{i≠j} s_i^k s_j^m = E tr S^k tr S^m − E tr S^{k+m} is rational: exact weights on a grid of points give these means.
-The point and the matrices are enclosed in balls. They decide whether a matrix is positive definite, unless it is nearly
-singular.
+The point and the matrices are enclosed in balls. The balls decide whether a matrix is positive definite, unless it is
+nearly singular.
 """
 
 from collections.abc import Sequence
@@ -177,6 +177,6 @@ def _less(one: _Matrix, other: _Matrix) -> _Matrix:
 
 
 def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:
-    """Return the critical points found for Theorem 4, or the `most` of least loss, and the curvature at each."""
+    """Return the critical points found for Theorem 4, or only the `most` of least loss, and the curvature at each."""
     points = verify.check(theorem4, L=L, d=d, n=n, digits=_DIGITS).values["critical_points"][:most]
     return [(point, curvature(point["a"], point["b"], d, n)) for point in points]

@@ -5,7 +5,7 @@ K = r(S). Move one of them by a matrix M. To first order K moves by a sum of wor
 trace of a word does not change if it is rotated, so that f moves by some E tr(M φ(S)), and the case M = I gives φ: it
 is 2 r times the slope of r in that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
 
-*Moments, entry by entry.* W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, with a product F of
+*Moments, entry by entry.* Let W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, for a product F of
 traces tr W^m,
 
     E[(W^k)_ij F] = (n + k − 1) E[(W^{k−1})_ij F] + Σ_{s=0}^{k−2} E[tr W^{s+1} (W^{k−2−s})_ij F]
@@ -162,8 +162,8 @@ def _scanned(at: Callable[..., Fraction]) -> Callable[..., float]:
 def gradient_at_least_point(L: Fraction, n: Fraction, d: Fraction, shift: Fraction, scale: Fraction) -> Fraction:
     """Return Σ_l ‖∂f/∂A_l‖_F², pattern (8), at A_l = a_l I.
 
-    The 1/a_l are the roots of p, divided by scale. p has degree L and is orthogonal to s^shift … s^(shift + L − 1) in
-    the mean of tr S^k.
+    The a_l are scale/root for the roots of p. p has degree L, p(0) = 1, and E tr S^k p(S) = 0 for
+    k = shift … shift + L − 1.
     """
     return _at_least_point(L, n, d, shift, scale)
 

@@ -122,7 +122,7 @@ from verify import (
 ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=3)
 
 gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
-"""The largest value of M, M_0: the difference between two equal logits and the others, also equal, at norm R²."""
+"""M_0, the largest value of M: the difference between two equal logits and the others, also equal, at norm R²."""
 PAIR = R / (2 + (n - 2) * sp.exp(-gap))
 IN_REACH = sp.Ge(gap, sp.log(n - 1))
 
@@ -168,12 +168,14 @@ AT_THE_PAIR = Identity(
     "at_the_pair",
     characteristic(at_pair / 2, elsewhere, (1 - _f) * (1 + _f) + extra),
     (1 - _f) * elsewhere / 2 * _bracket + extra * elsewhere**2 / 2 * _last,
-    "Q(sigma_0/2) at odds e_0 f and t^2 = 1 - f^2 + extra, taken apart",
+    "Q(sigma_0/2) at odds e_0 f and t^2 = 1 - f^2 + extra, as a sum of two parts",
 )
 BRACKET = Inequality(
     "bracket", sp.Ge(_bracket, 0, evaluate=False), "the first part is not negative where e_0 <= (n-2)/(2(n-1))"
 )
-LAST = Inequality("last", sp.Ge(_last, 0, evaluate=False), "nor is the second")
+LAST = Inequality(
+    "last", sp.Ge(_last, 0, evaluate=False), "the second part is not negative where e_0 <= (n-2)/(2(n-1))"
+)
 LEAST_PAIR = Inequality(
     "least_pair", sp.Ge((n - 1) / (3 * n - 4), LOW, evaluate=False), "1/(2 + (n-2)/(n-1)) >= n/(4(n-1))"
 )
@@ -208,7 +210,7 @@ THREE_LEVELS = InWords(
 BEST = InWords(
     "best",
     "where log(n-1) <= R^2 sqrt(n/(2(n-2))) the best factor of both shifts is R/(2 + (n-2) exp(-R^2 "
-    "sqrt(n/(2(n-2))))): it is enough, no smaller one is",
+    "sqrt(n/(2(n-2))))): this factor is enough, and no smaller factor is",
 )
 ALWAYS_AT_MOST = InWords(
     "at_most",
@@ -216,7 +218,7 @@ ALWAYS_AT_MOST = InWords(
     "R/(2(1 + (n-2)/E)) where E >= n, and at most R/(1 + (n-2)/E) and R n/(4(n-1)) where E <= n",
 )
 BELOW_HALF = Inequality(
-    "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "the best factor is below R/2: so at all odds exp(-M_0) > 0"
+    "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "the best factor is below R/2, at all odds exp(-M_0) > 0"
 )
 STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
@@ -255,7 +257,7 @@ ARGUMENT = (
         "J is the Jacobian of softmax, and the logits of norm R² or less are a convex ball: the best factor is R times "
         "the largest eigenvalue λ of J over this ball. It is not smaller, because from any logits of norm below R² a "
         "unit move of A moves the logits by R in any direction, and so does a unit move of x for d ≥ 2, in a plane "
-        "that holds the logits and the direction; and λ is continuous",
+        "that contains the logits and the direction; and λ is continuous",
         ("norms", *(step.label for step in JACOBIAN)),
         rules.MEAN_VALUE_INEQUALITY,
     ),

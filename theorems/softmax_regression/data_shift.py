@@ -1,10 +1,10 @@
 r"""Moving the data: the target shifts by at most R/2 for each unit of the move, in any dimension.
 
-For ‖x‖ ≤ R and any A, A' of spectral norm at most R, with f for the prediction at A and f' for that at A',
+For ‖x‖ ≤ R and any A, A' of spectral norm at most R, with the predictions f at A and f' at A',
 
     ‖b̃ − b‖ = ‖f' − f‖ ≤ ½ ‖(A' − A)x‖ ≤ (R/2) ‖A' − A‖,
 
-which is the claimed bound with R/2 for M = n^{3/2} e^{10R²}; neither R ≥ 4 nor small moves are needed.
+which is the claimed bound with R/2 in place of M = n^{3/2} e^{10R²}; neither R ≥ 4 nor small moves are needed.
 
 *The best constant* at given n and R is R times the largest eigenvalue of J over all logits z of norm R² or less, for
 every d ≥ 1: A = z xᵀ/R² with ‖x‖ = R has Ax = z, and the move u xᵀ/R of norm 1 moves the logits by R u, in any

@@ -1,4 +1,4 @@
-r"""To first order in its scores, a self-attention layer is a gradient step; bounds on the distance of the two.
+r"""To first order in its scores, a self-attention layer is a gradient step; bounds on the distance between the two.
 
 A task is A ∈ R^{n×d} with rows a_i and b on the simplex. *Step*: f at x_1 = −η H ∇L(0), one step of size η from x = 0
 with a preconditioner H (H = I for plain gradient descent). At x = 0 every entry of the prediction is 1/n, so the logits
@@ -28,7 +28,7 @@ Adding v to every logit does not change softmax, so the predictions differ by at
 9√2/512 = 0.0249: all rows then have the same (uniform) law of c, and the moments of two rows differ by at most
 (1−m)/8 + m(1−m)/4 ≤ 9/64. A family with n = 4 reaches √2/64: b is larger in the first two entries, the first row has
 the scores 0, G, G/2, G/2, the second G/2, G/2, 0, G, and all others 0, 0, G, G. The step gives the first two rows the
-same logit, and the other logits fall away from it as η grows.
+same logit, and lowers all other logits relative to it as η grows.
 
 As w → 0 the distance tends to 0, uniformly over tasks with bounded data. Under any law of tasks, bounded or not, the
 mean loss of the layers tends to that of the step, because losses are at most 1. So the infimum over layers is at most
@@ -94,18 +94,18 @@ NEEDED_FACTOR = sp.floor(n / 4) * 4 / n * sp.sqrt(2) / 64
 
 
 TARGETS = Hypothesis("targets", text="b is on the simplex: b_i >= 0, sum b_i = 1, and max b - min b <= beta")
-SCORES = Hypothesis("scores", text="for every row i the numbers a_i' H a_j differ by G at most over j")
+SCORES = Hypothesis("scores", text="for every row i the numbers a_i' H a_j differ by at most G over j")
 MATCHED = Hypothesis("matched", text="W = w H and v = eta/(n w); the step starts at x = 0, with the preconditioner H")
 CLOSE = InWords("close", "|layer - step| <= sqrt(6) eta beta w G^2/72")
 IN_THE_LIMIT = InWords(
     "in_the_limit",
-    "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of 9 sqrt(2)/512 eta beta G^2 at "
-    "most",
+    "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of at most "
+    "9 sqrt(2)/512 eta beta G^2",
 )
 NEEDED = InWords(
     "needed",
-    "for no c below 4 floor(n/4)/n sqrt(2)/64 is |layer - step| <= c eta beta w G^2 for all tasks, H and eta, not even "
-    "for all small w",
+    "no c below 4 floor(n/4)/n sqrt(2)/64 is enough for |layer - step| <= c eta beta w G^2 for all tasks, H and eta, "
+    "not even if only small w are allowed",
 )
 LEAST = InWords(
     "least",
@@ -329,14 +329,14 @@ EVALUATIONS = {
     ),
     "in_the_limit": Evaluation(
         slope_at_most(SMALL_FACTOR),
-        "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of 1/60 eta beta G^2 at most",
+        "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of at most 1/60 eta beta G^2",
         slope_at_most(sp.Rational(1, 60)),
         draws=20,
     ),
     "needed": Evaluation(
         factor_needed(NEEDED_FACTOR),
-        "for no c below 4 floor(n/4)/n/40 is |layer - step| <= c eta beta w G^2 for all tasks, H and eta, not even for "
-        "all small w",
+        "no c below 4 floor(n/4)/n/40 is enough for |layer - step| <= c eta beta w G^2 for all tasks, H and eta, not "
+        "even if only small w are allowed",
         factor_needed(4 * sp.floor(n / 4) / n / 40),
         sampled=True,
     ),

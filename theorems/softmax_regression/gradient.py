@@ -6,7 +6,7 @@ n ≥ 2. With c = p − b, g = Σ_k p_k c_k and r = Σ_k p_k²,
 
     ∂L/∂z_i = p_i (c_i − g),                 that is, J c with J = diag(p) − ppᵀ,
     ∂²L/∂z_i² = p_i (p_i + c_i − g) − p_i² (2p_i + 2c_i − 2g − r),
-    ∂²L/∂z_i∂z_j = − p_i p_j (p_i + p_j + c_i + c_j − 2g − r),
+    ∂²L/∂z_i∂z_j = − p_i p_j (p_i + p_j + c_i + c_j − 2g − r).
 
 In x, with z = Ax, the gradient is AᵀJc and the Hessian Aᵀ(∂²L/∂z²)A. The loss is not convex: at n = 2 and b = (1, 0)
 the second derivative in the difference of the logits changes its sign.

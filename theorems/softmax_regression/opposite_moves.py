@@ -154,17 +154,17 @@ UP = Inequality(
 )
 DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluate=False), "D'' < D: the layer lowers p")
 first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
-# The paper's conclusion fails at every instance: each new prediction is closer to the old one than to the other.
+# The paper's conclusion fails at every instance: both new predictions are closer to the old one than to each other.
 FURTHER = (
     Inequality(
         "further_than_the_step",
         sp.Gt(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (step - first), evaluate=False),
-        "the two predictions are further apart than the step has moved: the layer moves the other way",
+        "the two new predictions are further apart than the step moves the prediction: the layer moves the other way",
     ),
     Inequality(
         "further_than_the_layer",
         sp.Gt(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (first - layer), evaluate=False),
-        "and further than the layer has moved it",
+        "the two new predictions are further apart than the layer moves the prediction",
     ),
 )
 DISTANCE = Identity(
@@ -192,8 +192,8 @@ LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 - _before) ** 2, s), _l
 LOSS_BEND = Identity(
     "loss_bend", s * sp.Derivative(_loss_slope, s), _bend, "d^2L/dD^2 = 2s(2s - 1)/(1 + s)^4 at the odds s"
 )
-BEND_AT_MOST = Inequality("bend_at_most", sp.Le(_bend, sp.Rational(1, 6), evaluate=False), "it is at most 1/6")
-BEND_AT_LEAST = Inequality("bend_at_least", sp.Ge(_bend, -sp.Rational(1, 6), evaluate=False), "and at least -1/6")
+BEND_AT_MOST = Inequality("bend_at_most", sp.Le(_bend, sp.Rational(1, 6), evaluate=False), "d^2L/dD^2 <= 1/6")
+BEND_AT_LEAST = Inequality("bend_at_least", sp.Ge(_bend, -sp.Rational(1, 6), evaluate=False), "d^2L/dD^2 >= -1/6")
 LOSSES = (
     Inequality(
         "step_lowers_the_loss",

@@ -56,8 +56,7 @@ RANGES = Identity(
     (low_c + n * beta * own_c - (low_c + n * beta * c_mean))
     * (low_s + w * spread * own_s - (low_s + w * spread * s_mean)) ** 2,
     n * beta * (w * spread) ** 2 * ((own_c - c_mean) * (own_s - s_mean) ** 2),
-    "where c and s are lowest values plus n beta and w G times others in [0, 1], (c - C)(s - S)^2 is n beta (w G)^2 "
-    "times theirs",
+    "with c = l + n beta c' and s = k + w G s', (c - E c)(s - E s)^2 = n beta (w G)^2 (c' - E c')(s' - E s')^2",
 )
 TIMES_THE_RANGES = Implication(
     "times_the_ranges",
@@ -69,8 +68,7 @@ RANGES_OF_THE_TASK = Identity(
     "ranges_of_the_task",
     (low_c + beta * own_c - (low_c + beta * c_mean)) * (low_s + spread * own_s - (low_s + spread * s_mean)) ** 2,
     beta * spread**2 * ((own_c - c_mean) * (own_s - s_mean) ** 2),
-    "where b and h are lowest values plus beta and G times others c and s in [0, 1], (b - E b)(h - E h)^2 is beta G^2 "
-    "times (c - E c)(s - E s)^2",
+    "with b = l + beta c and h = k + G s, (b - E b)(h - E h)^2 = beta G^2 (c - E c)(s - E s)^2",
 )
 SQUARE_BELOW = Implication(
     "square_below",

@@ -24,8 +24,8 @@ nτ ≤ 1/2 if √2 ρ ≥ log 3.
 Free bounds, which need no norms. ‖f − f'‖ < √2 for any two softmax outputs. If every logit moves by a Δ with |Δ| ≤ ε,
 y = e^Δ is between 1/B and B, B = e^ε. With g = E y and the chord of the convex (1 − y/g)₊ on [1/B, B], the total
 variation is at most (B − g)(g − 1/B)/(g (B − 1/B)) ≤ (B − 1)/(B + 1) = tanh(ε/2). If the entries of w add up to 0,
-‖w‖ ≤ ‖w‖₁/√2. So the prediction moves by at most √2 tanh(ε/2), as it does at n = 2 from logits (−ε/2, ε/2) to
-(ε/2, −ε/2).
+‖w‖ ≤ ‖w‖₁/√2. So the prediction moves by at most √2 tanh(ε/2). At n = 2 it moves by this much from logits (−ε/2, ε/2)
+to (ε/2, −ε/2).
 
 Source: Li et al. 2024 for the regression and the shifts; the rest is derived here.
 """

@@ -247,7 +247,7 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
 
 
 def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
-    """Return the evaluations of a shift's claims: `move` draws moves, `pair` gives the steepest at n = 2."""
+    """Return the evaluations of a shift's claims: `move` draws moves, and `pair` returns the steepest one at n = 2."""
     return {
         "shift": Evaluation(
             shift_within(move),

@@ -46,7 +46,7 @@ ROOT_SUM = Identity(
     "root_sum",
     (n - 1) ** 2 / (2 * n * (n - 2)) - SUM_OF_ROOTS,
     HALF_C * (sigma - (n - 1) / n) ** 2 + sigma**2 * t**2 / 2,
-    "the roots of Q add up to (n-1)^2/(2n(n-2)) less squares",
+    "the roots of Q add up to (n-1)^2/(2n(n-2)) minus squares",
 )
 LOW_ROOT = Identity(
     "low_root",

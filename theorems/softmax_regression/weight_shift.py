@@ -4,8 +4,8 @@ For ‖A‖ ≤ R and any x, x' of norm at most R,
 
     ‖b̃ − b‖ = ‖f(x') − f(x)‖ ≤ ½ ‖A(x' − x)‖ ≤ (R/2) ‖x' − x‖,
 
-which is the claimed bound with R/2 for M = n^{3/2} e^{10R²}; neither R ≥ 4 nor small moves are needed. One row (n = 1)
-never moves: f = 1.
+which is the claimed bound with R/2 in place of M = n^{3/2} e^{10R²}; neither R ≥ 4 nor small moves are needed. For one
+row (n = 1) the prediction never moves: f = 1.
 
 *The best constant* at given n, d, R is the largest ‖J A‖ (the ball of x is convex, so that the slopes determine it).
 - n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
@@ -17,9 +17,9 @@ never moves: f = 1.
   the others reaches, with v = e_1 − 1/n: R n/(4(n−1)), at probability ½, if R² allows that probability. The latter is
   the larger if R² is small relative to log n (at R = 4 from n = 163 886 on). In this case neither of the two factors
   need be the best: at n = 50, R = 2 the larger is 0.5102, and two unequal logits reach 0.511.
-- d = 1: A is one column a, so that the logits are x a and move along a. `reached_factor` is that of a = e_1 − 1/n,
-  scaled to norm R. If log(n−1) ≤ R² √(n/(n−1)), it is R n/(4(n−1)), between R/4 and 3R/8 (n = 3) for n ≥ 3; otherwise
-  it is the value at |x| = R. It is not proved to be the best, either.
+- d = 1: A is one column a, so that the logits are x a and move along a. `reached_factor` is the factor that
+  a = e_1 − 1/n, scaled to norm R, reaches. If log(n−1) ≤ R² √(n/(n−1)), it is R n/(4(n−1)), between R/4 and 3R/8
+  (n = 3) for n ≥ 3; otherwise it is the value at |x| = R. It is not proved to be the best, either.
 `paper_checks/li2024` compares both values of `reached_factor` with an ascent over A and x of norm R by autograd.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.

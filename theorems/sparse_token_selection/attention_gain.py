@@ -1,4 +1,4 @@
-r"""The infimum of the loss of attention by sign encodings: the greatest P²/(qR), enclosed over all C ≥ 0.
+r"""The infimum of the loss of attention by sign encodings: the supremum of P²/(qR) over C ≥ 0, enclosed.
 
 With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q), least at α = P/(qR):
 
@@ -6,13 +6,14 @@ With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q
 
 *All tokens selected* (T = q): G(0) = 1.
 
-*q ≤ 2, tokens alone.* All v_i on y are equal, and no v_j is larger. With k the number of other tokens for which v_j has
-the same value, S = Σ_y p_i ≤ S* = q/(q+k) and Σ p_i² ≥ (q+k)(S/q)² = S²/(q S*), so that by Cauchy and Schwarz
-P² ≤ E[S²/S*] E[S*] ≤ qR E[S*]: G < E[S*], which is the limit of G for C → ∞. The supremum E[q/(q+k)] is not attained; k
-is binomial, of T − q and 2^{−m}, with m the number of coordinates in which u is not 0.
+*q ≤ 2, tokens alone.* The v_i on y are all equal, and no v_j is larger. Let k be the number of other tokens with this
+value of v_j. Then S = Σ_y p_i ≤ S* = q/(q+k) and Σ p_i² ≥ (q+k)(S/q)² = S²/(q S*), so that by Cauchy and Schwarz
+P² ≤ E[S²/S*] E[S*] ≤ qR E[S*]: G < E[S*], which is the limit of G for C → ∞. The supremum E[q/(q+k)] is not attained.
+Given the number m of nonzero coordinates of u, k is binomial (T − q, 2^{−m}).
 
-*q ≥ 3 or with the query's token: cells.* On [C_1, C_2], δ = C_2 − C_1, let −P'' ≤ K and R'' ≤ K'. P is below its chord
-plus Kδ²/8, R above its chord less K'δ²/8, and (linear)² − g·(linear) is convex: its largest value is at an end. So
+*q ≥ 3 or with the query's token: cells.* On [C_1, C_2], δ = C_2 − C_1, let −P'' ≤ K and R'' ≤ K'. P is at most its
+chord plus Kδ²/8, and R is at least its chord minus K'δ²/8. For linear functions l, l' of C and any number g, l² − g l'
+is convex, so that its largest value on the cell is at an end. So
 
     G ≤ max over both ends of (P + Kδ²/8)²/(q(R − K'δ²/8))    on the whole cell.
 
@@ -29,12 +30,13 @@ p_i = h_i/N. G does not change when P is multiplied by e^{μC} and R by e^{2μC}
 
     −(e^{Cy}/N)'' ≤ e^{Cy} n,    (e^{2Cy}/N²)'' ≤ 8 e^{2Cy} (y² + n),
 
-whose means are bounded by those of exponentials, as X² ≤ (2cosh θX − 2)/θ², and are greatest at C_1 up to the factors
-e^{μδ}, e^{2μδ}. *Beyond the last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with M(C) = E Σ_y e^{C X_i}; log M
-is convex, so that M(C)²/M(2C) does not increase. For even q also, with ω = P(u = 0), where all logits are 0:
-P ≤ ωq/(1+T) + M(C) − qω and R ≥ ωT/(1+T)². For odd q, with ω = P(X_i = 0) for a selected token (in each coordinate
-s_k = ε_ik, so that the other signs of y add up to 0): if X_i = 0, then N ≥ 2, and the mean of N is
-n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
+The means of these bounds are bounded by means of exponentials, as X² ≤ (2cosh θX − 2)/θ². On the cell these are at most
+e^{μδ} and e^{2μδ} times their values at C_1. *Beyond the last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with
+M(C) = E Σ_y e^{C X_i}; log M is convex, so that M(C)²/M(2C) does not increase. For even q, let ω be the probability of
+u = 0, where all logits are 0: then also P ≤ ωq/(1+T) + M(C) − qω and R ≥ ωT/(1+T)². For odd q, let ω be the probability
+of X_i = 0 for a selected token (in each coordinate s_k = ε_ik, so that the other signs of y add up to 0): if X_i = 0,
+then N ≥ 2, and the mean of N is n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with C, so that P ≤ M(C) − qω/2 and
+R ≥ qω/n².
 """
 
 import math
@@ -66,7 +68,7 @@ _SUMMED = 256
 
 @dataclass(frozen=True)
 class Gain:
-    """Bounds of sup G; the lower one is reached at `C`, which is None if the supremum is the limit C → ∞.
+    """Bounds of sup G. G reaches `lower` at `C`, which is None if the supremum is the limit for C → ∞.
 
     `attained` says whether the supremum is reached at some C; it is None if that is open. At `C`, P is at least
     `selected` and R at most `squares`.
@@ -91,10 +93,10 @@ class _Point:
 
 @lru_cache(maxsize=512)
 def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCURACY) -> Gain:
-    """Enclose sup G over C ≥ 0, with 1 − G to about the relative accuracy, for 1 ≤ q ≤ T and D ≥ 1.
+    """Return bounds of sup G over C ≥ 0 that enclose 1 − sup G to about a relative accuracy, for 1 ≤ q ≤ T and D ≥ 1.
 
-    If that is out of reach (few dimensions, so that even the best C leaves most of the loss), the upper bound is the
-    best that was found.
+    If the accuracy is out of reach (as in few dimensions, where even the best C leaves most of the loss), the upper
+    bound is the best that was found.
     """
     if q == T:
         return Gain(Fraction(1), Fraction(1), Fraction(0), True, Fraction(1), Fraction(1, q))
@@ -111,7 +113,7 @@ def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCU
 
 @lru_cache(maxsize=4096)
 def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
-    """Return approximations of sup G and of a C at which it is reached (infinite if there is none), quickly."""
+    """Return fast approximations of sup G and of a C at which it is reached (infinite if there is none)."""
     if q == T:
         return 1.0, 0.0
     if q <= 2 and not query:
@@ -121,7 +123,7 @@ def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
 
 
 def reaches(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
-    """Whether bounds at one C show that sup G ≥ level."""
+    """Whether sup G ≥ level is shown."""
     if _closed(T, q, query):
         return greatest_gain(T, q, D, query).lower >= level
     with flint.ctx.workprec(BITS):
@@ -142,10 +144,10 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
 
 @lru_cache(maxsize=64)
 def gain_beyond(T: int, q: int, D: int, query: bool, start: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose sup G over C ≥ start > 0.
+    """Return bounds of sup G over C ≥ start > 0.
 
-    The goal of the upper bound is halfway from G(start) to sup G over C ≥ 0. Raises UndecidedError if the moments leave
-    the supremum open.
+    The goal for the upper bound is halfway from G(start) to sup G over C ≥ 0. Raises UndecidedError if the moments give
+    no bounds.
     """
     if q == T:
         return Fraction(0), Fraction(1)
@@ -168,9 +170,9 @@ def _closed(T: int, q: int, query: bool) -> bool:
 
 
 def _limit(T: int, q: int, D: int) -> Gain:
-    """Return E[q/(q+k)] for q ≤ 2: the mean over the number m of coordinates of u other than 0; given m, k is binomial.
+    """Return bounds of E[q/(q+k)] for q ≤ 2, where k is binomial given the number m of nonzero coordinates of u.
 
-    For many dimensions bounds follow from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and k's factorial moments.
+    In many dimensions they follow from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and k's factorial moments.
     """
     if D > _SUMMED:
         with flint.ctx.workprec(BITS):
@@ -188,7 +190,7 @@ def _limit(T: int, q: int, D: int) -> Gain:
 
 
 def _mean_share(n: int, q: int, p: arb) -> arb:
-    """Return E[q/(q+k)] for k binomial (n, p), q = 1 or 2: q ∫ t^{q−1} (1 − p + pt)^n dt over [0, 1]."""
+    """Return E[q/(q+k)] = q ∫_0^1 t^{q−1} (1 − p + pt)^n dt for k binomial (n, p) and q = 1 or 2."""
     if p == 1:
         return arb(q) / (q + n)
     first = (1 - (1 - p) ** (n + 1)) / (n + 1)
@@ -209,7 +211,7 @@ class _Search:
         self.curvature = q**2 + Fraction(2 * q * (q - 1), D) if model.query else Fraction(spread)
 
     def point(self, C: Fraction, effort: int) -> _Point:
-        """Return bounds of P and R at C, exact at C = 0. Raises UndecidedError, and OutOfTimeError."""
+        """Return bounds of P and R at C, exact at C = 0. Raises UndecidedError and OutOfTimeError."""
         look_at_the_clock()
         T, q, query = self.model.T, self.model.q, self.model.query
         if C == 0:
@@ -221,7 +223,7 @@ class _Search:
         return self.points[C, effort]
 
     def gain(self, C: Fraction, effort: int) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """Return bounds of G at C, and of P from below and R from above. Raises OutOfTimeError."""
+        """Return both bounds of G at C, a lower bound of P and an upper bound of R. Raises OutOfTimeError."""
         look_at_the_clock()
         less, most = outer(*self.model.selected(_arb(C), EFFORTS[effort]))
         least, above = outer(*self.model.squares(_arb(C), EFFORTS[effort]))
@@ -230,10 +232,10 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return estimates of sup G and its C: ascent from the C of `approximate_gain`, then a parabola's top.
+        """Return estimates of sup G and its C, by ascent from the C of `approximate_gain` and then a fitted parabola.
 
-        Far from this C the bounds of G are wide and misleading. If attention is to the tokens alone, the upper bound is
-        the closer one, except in few dimensions.
+        Far from this C the bounds of G are wide and misleading. If the layer attends to the tokens alone, the upper
+        bound is closer to G than the lower bound, except in few dimensions.
         """
         model = self.model
         start = approximate_gain(model.T, model.q, model.D, model.query)[1]
@@ -254,7 +256,7 @@ class _Search:
         return max((self._about(_grid_point(C)), C), (at(step), start * _STRIDE**step))
 
     def _about(self, C: Fraction) -> float:
-        """Return an estimate of G at C, or 0 if the moments leave it open."""
+        """Return an estimate of G at C, or 0 if the moments give no bounds."""
         try:
             if not self.model.query and self.model.D >= _MANY * self.model.q:
                 return float(self._at(self.point(C, 0)))
@@ -291,10 +293,10 @@ class _Search:
     def bound(
         self, goal: Fraction, start: Fraction, *, first: Fraction = Fraction(0), give_up: bool = False
     ) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C ≥ `first`, and one beyond the last cell, which ends at `start` or later.
+        """Return upper bounds of G over all C ≥ `first` and beyond the last cell, which ends at `start` or later.
 
         The first bound is `goal`, or a larger one if the bound found on a cell or beyond the cells is above `goal`.
-        With `give_up` it is 1 as soon as a bound found is above `goal`.
+        With `give_up`, the search ends and the first bound is 1 as soon as a bound found is above `goal`.
 
         Raises UndecidedError if G is not bounded at `first`.
         """
@@ -318,7 +320,7 @@ class _Search:
         return min(goal, Fraction(1)), beyond
 
     def _end(self, goal: Fraction, start: Fraction) -> tuple[Fraction, Fraction]:
-        """Return a C and a bound of G beyond it: the first C with a bound ≤ `goal`, else the one of least bound."""
+        """Return a C and a bound of G beyond it: the first C with a bound ≤ `goal`, else the C with the least bound."""
         best, C, missed = (start, Fraction(1)), start, 0
         while missed < _PATIENCE and best[1] > goal and C < _FURTHEST:
             try:
@@ -331,7 +333,7 @@ class _Search:
         return best
 
     def _cell(self, here: _Point, width: Fraction, goal: Fraction) -> tuple[_Point, Fraction]:
-        """Return the cell's other end and a bound of G on it, with as many moments as the goal needs there."""
+        """Return the cell's other end and a bound of G on the cell, from as many moments as the goal needs."""
         there, found = _Point(here.C + width, Fraction(1), here.least), Fraction(1)
         for effort in range(len(EFFORTS)):
             try:

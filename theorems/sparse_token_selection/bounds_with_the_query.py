@@ -1,6 +1,6 @@
 """Steps for descent with small step sizes, attending to [Z, z_query]: bounds of logits, Hessian and slope in C.
 
-The names are those of `descent_with_the_query`, where the proof is: `size` is w = q(1+q), `value` α.
+The proof that uses these steps is in `descent_with_the_query`, with the same names; `size` is w = q(1+q), `value` is α.
 """
 
 import sympy as sp
@@ -24,10 +24,10 @@ from verify import Identity, Implication, Inequality
 
 kappa, scale = sp.symbols("kappa scale", positive=True)
 root_R, root_share = sp.symbols("r a", nonnegative=True)
-"""√R, at most 1, and α√(qR), at most 2."""
+"""`root_R` is √R ≤ 1, and `root_share` is α√(qR) ≤ 2."""
 root_q, root_e = sp.symbols("root_q root_e", positive=True)
 size, value = sp.symbols("size value", nonnegative=True)
-"""The bound q(1+q) of the logits' differences, and α."""
+"""`size` is the bound q(1+q) of the logits' differences, and `value` is α."""
 p, x, c, variance, d_alpha, d_C, curvature = sp.symbols("p x c variance d_alpha d_C curvature", real=True)
 P_bend, R_bend = sp.symbols("P_bend R_bend", real=True)
 entry, high, low, loss, part, other_part, share, ties, total, least, y = sp.symbols(

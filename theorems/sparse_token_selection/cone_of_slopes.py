@@ -1,6 +1,7 @@
 """Steps for population descent attending to Z: the run enters the cone |f| ≤ r|g| of its slopes, and C < C_* there.
 
-The names are those of `least_loss_without_the_query`, where the proof is: `curvature` is ∂g/∂C, `mixed` m, `total` M.
+The proof that uses these steps is in `least_loss_without_the_query`, with the same names: `curvature` is ∂g/∂C, `mixed`
+is m, `total` is M.
 """
 
 import sympy as sp

@@ -3,9 +3,9 @@ r"""Population gradient descent on the set of Lemma 2: the loss falls at every s
 On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on L(a, c)
 in a = √d α, c = √d_e C. The Frobenius norms of V and W are |a| and |c|.
 
-The idea. α stays in a box, 0 ≤ α ≤ √(T/q), because each step goes towards the best α for the present C and not past it.
-Under the attention the logits over C have a variance of at most q in the mean, and this variance bounds the slopes of P
-and R in C. So the Hessian in the box has L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and eigenvalues of at most 1 + β², with
+The idea. α stays in the box 0 ≤ α ≤ √(T/q), because each step moves α towards the best α for the current C and not past
+it. Let v be the logits over C. The mean of their variance under the attention is at most q, and bounds the slopes of P
+and R in C. So the Hessian in the box has L_aa ≤ 1, |L_ac| ≤ β and L_cc ≤ β², and eigenvalues of at most 1 + β², with
 
     β² = 9d(T + 2/q)/(8 d_e),
 
@@ -14,13 +14,13 @@ and the descent lemma gives the fall of L. The steps and the argument contain th
 If the factor of the fall is positive, Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
 either |C| → ∞ or (α, C) converges to one stationary point of L on the set. (α, C) converges if some L_t is below the
 infimum of L over α and |C| ≥ C_1. If ηβ² ≤ 1, C ≥ 0 throughout the run, and C ≥ C_1 is enough. Near a point with a
-positive definite Hessian, of eigenvalues from λ to Λ, the error falls in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly.
-It is not proved that the limit has the least loss; `paper_checks` follow runs to their limits. If [Z, z_query] is
-attended to, α has no such bound, and `descent_with_the_query` needs none. The box and the curvatures are tested at
-small sizes.
+positive definite Hessian, of eigenvalues from λ to Λ, each step in the end multiplies the error by at most
+max(1 − ηλ, ηΛ − 1) + δ, for every δ > 0. It is not proved that the limit has the least loss; `paper_checks` follow runs
+to their limits. The proof of `descent_with_the_query` needs no box. The box and the curvatures are tested at small
+sizes.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known to
-us; the bounds here are derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally. The paper's step size and rate are not
+known to us; these bounds are derived here.
 """
 
 from dataclasses import replace
@@ -335,7 +335,7 @@ ARGUMENT = (
     ),
     Inference(
         "variance",
-        "the variance under the attention is at most |s|² too, and the mean of |s|² over the encodings is q",
+        "the variance of the logits over C under the attention is at most |s|² too, and E|s|² over the encodings is q",
         ("logit", "sign_encoding", "variance_at_most"),
         "linearity of expectation",
     ),
@@ -368,8 +368,8 @@ ARGUMENT = (
     ),
     Inference(
         "entries",
-        "in √d α and √d_e C second derivatives are divided by d, √(d d_e) and d_e: in the box h_a ≤ 1, h² ≤ β² and "
-        "h_c ≤ β² for the entries in α, mixed and in C",
+        "in (√d α, √d_e C) the second derivatives in α, mixed and in C are divided by d, √(d d_e) and d_e; in the box "
+        "these entries h_a, h and h_c of the Hessian satisfy h_a ≤ 1, h² ≤ β² and h_c ≤ β²",
         (
             *("range", "derivatives", *(step.label for step in (*SECOND_DERIVATIVES, *ENTRIES))),
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
@@ -441,7 +441,7 @@ ARGUMENT = (
     Inference(
         "geometric",
         "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 and "
-        "1 as no curvature is above 1 + β² < 2/η",
+        "1, as no eigenvalue of H is above 1 + β² < 2/η",
         ("converges", "analytic", "largest_curvature", "small_step", "multiplier"),
         rules.DERIVATIVE,
     ),
@@ -449,7 +449,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the bound of the best α, of the Hessian's entries and of its eigenvalue, the descent."""
+    """Return the steps: the eigenvalue of the Hessian's bound, a completed square, the change of the loss in a step."""
     gradient = sp.Symbol("gradient", positive=True)
     return Derivation(
         (

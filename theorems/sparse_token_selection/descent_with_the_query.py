@@ -12,19 +12,19 @@ q², so that |x_i| ≤ w = q(1+q). So α²R and E Σ r_i² bound the second deri
 
 With u, c the components of a direction and κ² = d w²/(q d_e), the Hessian's form there is at most (|u| + 3κ|c|)², so
 that no eigenvalue is above 1 + β², β² = 9κ² = 9dq(1+q)²/d_e. This bound does not depend on T, and the descent lemma
-holds on the set L ≤ L(0), which a short step does not leave.
+applies in the region L ≤ L(0), which a short step does not leave.
 
-C stays ≥ 0: for 2q ≤ T + 1 the slope in C is not positive at C = 0, and a short step does not cross C = 0. For C → ∞
-selected tokens keep attention only in draws in which they have the query's own logit; in this limit L is at least
+C stays ≥ 0: for 2q ≤ T + 1 the slope of L in C is not positive at C = 0, and a short step does not cross C = 0. For
+C → ∞ selected tokens keep attention only in draws in which their logit is the query's; in this limit L is at least
 d/(2q) (1 − 2^{−d_e}). After the first step L is below this value if (T+1)² ≤ qη 2^{d_e}. Then C does not tend to
 infinity, and (α, C) converges, because L is analytic.
 
-The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue found is below 1 % of 1 + β². Larger steps
-(the figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from
-zero converges to the point of least loss over all α and C. Which stationary point is reached in general is not proved.
+The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue found is below 1 % of 1 + β². `paper_checks`
+follow runs with larger steps (η = 1, as in the figures); `descent_in_balls` shows at one instance that the run from
+zero converges to the point of least loss over all α and C. In general no proof says which stationary point is reached.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size is not known to us; the
-bounds here are derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally. The paper's step size is not known to
+us; these bounds are derived here.
 """
 
 from dataclasses import replace
@@ -276,8 +276,8 @@ ARGUMENT = (
     ),
     Inference(
         "slope_near_zero",
-        "let 0 ≤ C ≤ 1/(6w): between 0 and C the slope less 12dw²/q times the place does not rise, and it is at most 0 "
-        "at 0, so the slope at C is at most 12dw²C/q",
+        "on 0 ≤ C ≤ 1/(6w) the slope in C minus 12dw²C/q does not rise with C, and at C = 0 it is at most 0; so the "
+        "slope at C is at most 12dw²C/q",
         ("curvature_near_zero", "slope_at_zero"),
         rules.SIGN_OF_THE_SLOPE,
     ),
@@ -296,7 +296,7 @@ ARGUMENT = (
         "for C → ∞ the shares tend to 1/(1+k) on the k tokens whose logit is the query's, and to 0 on the others. With "
         "a the number of selected ones of these, P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², as a ≤ k. R tends to the "
         "second factor. It is positive, as k ≥ 1 has a positive probability: if the selected encodings cancel in "
-        "pairs, all logits are the query's for even q, and the logit of the one left over is the query's for odd q. So "
+        "pairs, all logits are the query's for even q, and the unpaired token's logit is the query's for odd q. So "
         "the limit of P²/(qR) is at most E a/q",
         ("logits", "sign_encoding", "with_the_query", "tied_part", "ratio_at_most"),
         "Cauchy-Schwarz",
@@ -314,7 +314,8 @@ ARGUMENT = (
     Inference(
         "bounded",
         "L ≥ d/(2q) (1 − P²/(qR)) is at least d/(2q) (1 − 2^{−d_e}) in the limit C → ∞. After the first step, which "
-        "leaves C at 0, L is below that if (T+1)² ≤ qη 2^{d_e}. As L does not rise, C then does not tend to infinity",
+        "leaves C at 0, L is below this value if (T+1)² ≤ qη 2^{d_e}. As L does not rise, C then does not tend to "
+        "infinity",
         (
             *("ties", "rare", "best_alpha", "first_alpha", "first", "below_the_limit", "at_most_one", "falls"),
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
@@ -353,7 +354,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the bounds' coefficients in the form, the slopes at C = 0, the first step."""
+    """Return the steps: the bound of the form, the slopes of P and R at C = 0, the loss's fall in the first step."""
     a, r, k = sp.symbols("a r k", positive=True)
     return Derivation(
         (

@@ -7,16 +7,17 @@ query's token is attended to or not,
     L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
 
 At 4^s = (T−q)/q, for T ≥ 2q, and with p = 2s, this is d/(128q) · (q−2)p²/(d_e + (q−2)p²), p = log₂((T−q)/q). Solved for
-d_e, the bound gives the dimension that a loss of at most ε needs: with 4^s = (T−q)d/(64q²ε), if that is at least 1,
+d_e, the bound gives the dimension that a loss of at most ε needs: with 4^s = (T−q)d/(64q²ε), if this is at least 1,
 
     d_e ≥ (q−2)/4 · (d/(64qε) − 3) · log₂²((T−q)d/(64q²ε)).
 
-So for fixed q, and ε below d/(192q), the width d + d_e grows at least like (d/ε) log²(T/ε), the order that
-`approximate_gain` has. The constant is smaller: as ε → 0 with T and q fixed the bound is 15.4 (q−1)/q times smaller
-than that approximation. For q = 2 the bound is 0, and the least loss is exponentially small (`two_selected`).
+So for fixed q, and ε below d/(192q), the width d + d_e grows at least like (d/ε) log²(T/ε), the same order as the
+approximation in `approximate_gain`. The constant is smaller: as ε → 0 with T and q fixed, the bound is 15.4 (q−1)/q
+times smaller than the approximation. For q = 2 the bound is 0, and the least loss is exponentially small
+(`two_selected`).
 
-*Proof.* With weights 2^{r v_i}, r = C/ln 2, A their sum over y, B the sum of all their squares and P, R as in
-`sign_attention`, P² ≤ R E[A²/B] by Cauchy and Schwarz: the softmax's denominator cancels, with the query's token or
+*Proof.* For the weights 2^{r v_i}, r = C/ln 2, let A be their sum over y and B the sum of all their squares. With P, R
+of `sign_attention`, P² ≤ R E[A²/B] by Cauchy and Schwarz: the softmax's denominator cancels, with the query's token or
 without. So 1 − P²/(qR) ≥ E m, where
 
     m = 1 − A²/(qB) = min over β > 0 of (1/q) (Σ_y (1 − β 2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j}).
@@ -37,7 +38,7 @@ The proof does not use C ≥ 0. Encodings that are uniform on the unit sphere ha
 of E Y² (a step of the derivation), so the bound of L holds for them too. Matrices off the set are not covered.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants, and whether ε is in them, are not known
-to us. Everything here is derived here.
+to us. The bound and its proof are derived here.
 """
 
 from functools import partial
@@ -271,7 +272,7 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "loss",
-        "f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token adding α p x_query = 0, and the p_i do not "
+        "f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, as the query's token adds α p x_query = 0. The p_i do not "
         "depend on X: L, the mean of d/2 times the sum of the squares of these factors, is d/2 (α²R − 2αP/q + 1/q) for "
         "the means P and R of Σ_{i∈y} p_i and Σ p_i²",
         ("gaussian_tokens", "sign_encoding", "zero_token", "on_the_set", "square_of_the_residual"),
@@ -343,7 +344,7 @@ ARGUMENT = (
     ),
     Inference(
         "selected",
-        "min(1, Y) does not fall as |r| grows: for y > 1/3 its mean is at least that at the |r| with y = 1/3. So "
+        "min(1, Y) does not fall as |r| grows: for y > 1/3 its mean is at least its mean at the |r| with y = 1/3. So "
         "E m ≥ min(y, 1/3)/16 for all r",
         ("two", "capped_mean"),
         "case distinction",
@@ -358,14 +359,14 @@ ARGUMENT = (
     ),
     Inference(
         "at_least_one_each",
-        "S ≥ T − q where the sum of r v_j over j ∉ y is at least 0",
+        "S ≥ T − q if the sum of r v_j over j ∉ y is at least 0",
         ("either",),
         "Jensen's inequality",
     ),
     Inference(
         "flips",
-        "Σ_{j∉y} r v_j changes its sign with those of all e_j, j ∉ y: given the selected encodings, it is at least 0 "
-        "with probability 1/2 or more. v_i − 1 changes its sign with e_i, i ∈ y, so that E F ≥ 1/2",
+        "if all e_j, j ∉ y, change their signs, so does Σ_{j∉y} r v_j: given the selected encodings, it is at least 0 "
+        "with probability 1/2 or more. If e_i, i ∈ y, changes its sign, so does v_i − 1, so that E F ≥ 1/2",
         ("sign_encoding",),
         rules.INVARIANCE_OF_THE_LAW,
     ),
@@ -392,7 +393,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the least squares, the moments of a difference of logits, with signs and on the sphere."""
+    """Return the steps: the best β, the moments of v_1 − v_2 for signs and on the sphere, the bound solved for d_e."""
     N, k, sigma = sp.symbols("N k sigma", positive=True)
     return Derivation(
         (

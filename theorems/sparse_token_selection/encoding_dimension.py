@@ -1,8 +1,8 @@
-r"""The dimension of sign encodings for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
+r"""The dimension of sign encodings for a given loss: an interval with a D at which d/(2q) (1 − sup G) falls to ε.
 
-G is that of `attention_gain`. This D is looked for near that of `approximate_gain`, corrected by the error factor of
-this approximation nearby. Two facts are certified: the least loss is at most ε at the upper end, and above ε at the
-lower end less 1. It is neither proved nor claimed that the least loss falls with D everywhere.
+G is defined in `attention_gain`. The search starts near the D of `approximate_gain`, corrected by this approximation's
+error factor nearby. Two facts are certified: the least loss is at most ε at the upper end, and above ε at the integer
+below the lower end. It is neither proved nor claimed that the least loss falls with D everywhere.
 """
 
 from fractions import Fraction
@@ -14,20 +14,20 @@ from verify.errors import UndefinedError
 
 MOST_DIMENSIONS = 2**20
 _ASIDE = 0.003
-"""Relative distance from ε at which the ends are looked for. It exceeds the relative width of the enclosures there."""
+"""Relative distance from ε at which the search for an end starts. It exceeds the enclosures' relative width there."""
 _STEPS, _TRIALS, _FEW = 6, 4, 8
 
 
 @lru_cache(maxsize=512)
 def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple[int, int]:
-    """Enclose the D ≥ 1 at which the least loss, d/(2q) (1 − sup G), comes down to eps > 0.
+    """Return an interval that contains a D ≥ 1 at which the least loss, d/(2q) (1 − sup G), falls to eps > 0.
 
-    At the upper end the least loss is at most eps. At the lower end less 1 it is above eps, unless the lower end is 1.
-    Raises UndefinedError beyond MOST_DIMENSIONS.
+    The least loss is at most eps at the upper end, and above eps at the integer below the lower end, unless the lower
+    end is 1. Raises UndefinedError if more than MOST_DIMENSIONS are needed.
     """
     level = 1 - 2 * q * eps / Fraction(d)
     if level <= Fraction(q, T):
-        # With or without the query's token G(0) = q/T is enough.
+        # With or without the query's token, G(0) = q/T reaches the level.
         return 1, 1
     if q <= 2 and not query:
         return _in_closed_form(T, q, level)
@@ -50,8 +50,8 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
 def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
     """Return a D ≥ `start` at which `reaches` shows that sup G ≥ level.
 
-    If D > `start`, `reaches` fails at some D' with D − D' ≤ 1 + D'/200. A failing try takes long if its D is close to
-    the least D that succeeds. So the steps grow until a D succeeds, and the last step is then bisected.
+    If D > `start`, `reaches` fails at some D' with D − D' ≤ 1 + D'/200. `reaches` takes long if it fails at a D close
+    to the least D at which it succeeds. So the steps grow until it succeeds, and the last step is then bisected.
     """
     _refuse(start)
     if reaches(T, q, start, query, level):
@@ -81,7 +81,7 @@ def _off(T: int, q: int, query: bool, missing: float) -> float:
 
 
 def _in_closed_form(T: int, q: int, level: Fraction) -> tuple[int, int]:
-    """Enclose the least D, if sup G is known in closed form and rises with D; the ends are equal except at a tie."""
+    """Return bounds of the least D, for a closed form of sup G that rises with D; they differ only at a tie."""
     low, high = 0, 1
     while greatest_gain(T, q, high, False).lower < level:
         low, high = high, 2 * high

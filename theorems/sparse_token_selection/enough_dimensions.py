@@ -1,8 +1,8 @@
 r"""Theorem 2's argument: a number of dimensions of sign encodings that is enough for a loss, in closed form.
 
-`loss_floor` has the statement and the idea; this file has the formula, the steps and the inferences. In one coordinate
-the encodings have the entries ε_i/√d_e, ε_i = ±1. The entries of the selected tokens add up to s/√d_e, with E s² = q
-and E s⁴ = 3q² − 2q.
+`loss_floor` has the statement and the idea, `enough_dimensions_steps` has the steps, and this file has the formula and
+the inferences. In one coordinate the encodings have the entries ε_i/√d_e, ε_i = ±1. The entries of the selected tokens
+add up to s/√d_e, with E s² = q and E s⁴ = 3q² − 2q.
 """
 
 import sympy as sp
@@ -44,8 +44,9 @@ COMMON = (
     Inference(
         "coordinates",
         "let u = Σ_y e_i and v_i = e_i·u. v_i and |u|² are sums over the d_e coordinates of ε_i s/d_e and s²/d_e, with "
-        "ε_i the token's sign and s the sum of the selected tokens' signs. The coordinates are independent and alike: "
-        "the mean of the exponential of a combination of v_i and |u|² is the d_e-th power of one coordinate's",
+        "ε_i the token's sign and s the sum of the selected tokens' signs. The coordinates are independent and have "
+        "one law: the mean of the exponential of a linear combination of v_i and |u|² is the d_e-th power of the mean "
+        "for one coordinate",
         ("sign_encoding",),
         "independent factors",
     ),
@@ -65,8 +66,8 @@ COMMON = (
     ),
     Inference(
         "other_token",
-        "the sign ε_j of a token that is not selected is independent of s: given s, by the lemma for X = ε_j/2 and t = "
-        "4Cs/d_e, the mean of e^{2Cε_j s/d_e} is at most e^{2C²s²/d_e²} (exponent_of_the_bound)",
+        "the sign ε_j of a token that is not selected is independent of s: given s, by Hoeffding's lemma for X = ε_j/2 "
+        "and t = 4Cs/d_e, the mean of e^{2Cε_j s/d_e} is at most e^{2C²s²/d_e²} (exponent_of_the_bound)",
         ("coordinates", "exponent_of_the_bound"),
         rules.HOEFFDING_LEMMA,
     ),

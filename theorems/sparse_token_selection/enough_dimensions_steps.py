@@ -1,4 +1,4 @@
-"""The steps of Theorem 2's argument (`enough_dimensions`), with its symbols."""
+"""The steps of Theorem 2's argument (`enough_dimensions`), and their symbols."""
 
 import sympy as sp
 

@@ -11,15 +11,15 @@ e_i'M Σ_{j∈y} e_j depend on the encodings alone, and with the attention's sha
     L(T_test) ≤ (1 + T − T_test) L(T)   for q ≤ T_test ≤ T,
 
 with q tokens selected at both lengths. So if the loss at T tends to 0, the loss at T_test tends to 0 as well. This
-holds for all layers on the set that population descent from zero keeps to, and for many others. For T = q it need not
-hold: there the layer A = I, M = 0 has the loss 0.
+holds for all layers on the set that population descent from zero does not leave, and for many others. For T = q it need
+not hold: there the layer A = I, M = 0 has the loss 0.
 
 *Idea.* For more tokens: the training loss contains the squared shares of the tokens that are not selected. At test each
-of the T_test − q such tokens has at most the share that it has in a sequence of T tokens. The selected tokens lose the
-new tokens' share. This share is at most the sum of the new tokens' shares in sequences of T tokens. The mean square of
-the sum is at most (number of new tokens)² times the mean of one squared share. For fewer tokens: the tokens that stay
-gain together the share of the removed tokens. The square of this share is at most T − T_test times the sum of the
-squared shares of the removed tokens.
+of the T_test − q such tokens has at most the share that it has in a sequence of T tokens. A selected token's share
+falls by itself times the new tokens' share. The new tokens' share is at most the sum of their shares in sequences of T
+tokens. The mean square of the sum is at most (number of new tokens)² times the mean of one squared share. For fewer
+tokens: together, the remaining tokens gain the share of the removed tokens. The square of this share is at most
+T − T_test times the sum of the squared shares of the removed tokens.
 
 *One draw that is kept.* Let e_1 … e_{T+1} be linearly independent, as one-hot encodings are, and as T + 1 random sign
 vectors nearly always are if d_e is well above T. Take f_i with f_i'e_j = [i = j], A = I, and
@@ -33,8 +33,8 @@ same holds with the query's token: its logit C (h − 2h²) is at most the logit
 attending to Z, a last token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These
 layers are not on the set W = diag(0, C I), and no training is shown to lead to them.
 
-Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: if the loss in training
-tends to 0, so does that at other lengths. Bounds and counterexample are derived here.
+Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: if the training loss
+tends to 0, so does the loss at other lengths. The bounds and the counterexample are derived here.
 """
 
 from functools import partial
@@ -257,9 +257,9 @@ ARGUMENT = (
     ),
     Inference(
         "subsequences",
-        "for `fresh`: take the selected tokens of the longer sequence, and of its other tokens as many as the shorter "
-        "sequence has. These are a sequence of the shorter length, with its law, as the encodings are independent and "
-        "of one law, and a weight depends on e_i and u alone. Each share is at least as large in this sequence, as the "
+        "for `fresh`: take the selected tokens of the longer sequence, and as many of its other tokens as the shorter "
+        "sequence has. They have the law of a sequence of the shorter length, as the encodings are independent and of "
+        "one law, and a weight depends on e_i and u alone. Each share is at least as large in this sequence, as the "
         "softmax's denominator has fewer terms",
         ("shares_alone", "same_laws", "share_of_a_group"),
         rules.EXCHANGEABILITY,
@@ -274,15 +274,15 @@ ARGUMENT = (
     Inference(
         "share_of_new_tokens",
         "split the T_test − T new tokens into groups of m ≤ T − q. A selected token's share p_i falls by p_i times the "
-        "sum of the groups' shares of the attention, and each group's share is at most that in a sequence of T tokens",
+        "sum of the groups' shares of the attention, and each group's share is at most its share at T tokens",
         ("subsequences", "fall", "share_of_a_group"),
         "application",
     ),
     Inference(
         "a_group",
         "let g be a group's share. As Σ_y p_i² ≤ Σ_y p_i ≤ 1, and g² is at most m times the sum of the group's p_j², q "
-        "times the mean of Σ_y v²p_i² g² is at most qm times the mean of the sum of the group's v²p_j². These are m "
-        "numbers of one mean, so that the bound is at most m² b²/(T − q) (multiples for m²)",
+        "times the mean of Σ_y v²p_i² g² is at most qm times the mean of the sum of the group's v²p_j². These m "
+        "numbers have one mean, so that the bound is at most m² b²/(T − q) (multiples for m²)",
         ("share_of_new_tokens", "in_parts", "subsequences", "others", "at_most_itself", "lost_to_a_group", "multiples"),
         "Cauchy-Schwarz",
     ),
@@ -301,24 +301,23 @@ ARGUMENT = (
     ),
     Inference(
         "gains",
-        "let T_test ≤ T, and g the share at T of the m = T − T_test tokens that go. The share of each token that "
-        "stays, and of the query, rises by its share at T_test times g. As the shares at T_test add up to 1, these "
+        "let T_test ≤ T, and let g be the share at T of the m = T − T_test removed tokens. The share of each remaining "
+        "token, and of the query, rises by its share at T_test times g. As the shares at T_test add up to 1, these "
         "rises, which are not negative, add up to g; the sum of their squares is at most g², which is at most m times "
-        "the sum of the squared shares of the tokens that go",
+        "the sum of the squared shares of the removed tokens",
         ("subsequences", "rise", "gained"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "fewer_tokens",
-        "let a²/q now be the part of 2L/d at T tokens over the tokens that stay, b²/q that over those that go, and "
-        "c² = m. Then q times the mean of v² Σ (rises)² is at most c²b², and the root of 2qL/d at T_test is at most "
-        "a + cb",
+        "let a²/q now be the remaining tokens' part of 2L/d at T tokens, b²/q the removed tokens' part, and c² = m. "
+        "Then q times the mean of v² Σ (rises)² is at most c²b², and the root of 2qL/d at T_test is at most a + cb",
         ("gains", "in_parts", "root_of_a_square", "square_of_two_roots", "in_the_loss"),
         rules.MINKOWSKI_INEQUALITY,
     ),
     Inference(
         "fresh",
-        "the two cases are all; the factors do not depend on the layer, nor on the law",
+        "T_test > T and T_test ≤ T are the only cases; the factors do not depend on the layer, nor on the law",
         ("more_tokens", "fewer_tokens"),
         "case distinction",
     ),
@@ -354,7 +353,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: a share's fall, the two parts together, a sequence whose last token is not known."""
+    """Return the steps: the fall of a share, and the two bounds of sums of squares."""
     return Derivation(
         (
             Step(
@@ -380,7 +379,7 @@ _canary = partial(with_changes, STATEMENT)
 
 fresh_and_fixed_encodings = Theorem(
     id="wang2024.fresh_and_fixed_encodings",
-    title="With fresh encodings the loss at any other length is at most a multiple of that in training; with one draw "
+    title="With fresh encodings the loss at any other length is at most a multiple of the training loss; with one draw "
     "that is kept no multiple is enough for all layers",
     source=Source(
         "Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us in full"

@@ -1,13 +1,13 @@
 r"""The population loss's gradient in all entries of W and V, near the set of Lemma 2, by enumeration of all samples.
 
-*The points.* V = α (I, v √κ 11ᵀ) and the positional block of W is C I or C 11ᵀ, all other entries 0; the set has v = 0
-and C I.
+*The points.* V = α (I, v √κ 11ᵀ); the positional block of W is C I or C 11ᵀ, and all other entries of W are 0. On the
+set v = 0, and the block is C I.
 
 *A sample.* With r = f − STS, f = Σ_j p_j V z_j, and u = Σ_{i∈y} e_i, so that z_query = (0; u),
 
     ∂/∂V = Σ_j p_j r z_jᵀ,    ∂/∂W = Σ_j p_j (r·V z_j − Σ_m p_m r·V z_m) z_j z_queryᵀ,
 
-as the derivative of the logit of j is z_j z_queryᵀ; j and m go through the tokens attended to.
+as the derivative of the logit of j is z_j z_queryᵀ; j and m run over the tokens attended to.
 
 *The tokens.* W has no (token, positional) block, so that the shares p do not depend on X: loss and gradient are of
 degree at most 3 in X. Their mean over X is the mean over ± the rows of a Hadamard matrix with at least T d columns,
@@ -71,7 +71,7 @@ class Model(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """Number of pairs of encodings and a subset."""
+        """Number of pairs of a draw of all encodings and a subset."""
         one = 2 * self.d_e if self.law == AXES else 2 ** (self.d_e - (self.law == FIRST_PLUS))
         return one**self.T * comb(self.T, self.q)
 
@@ -99,7 +99,7 @@ def encodings(model: Model) -> Integers:
 
 
 def tokens(T: int, d: int) -> Integers:
-    """Return the points that stand for X, (points, d, T): ± the rows of the first T d columns of a Hadamard matrix."""
+    """Return the points that replace X, (points, d, T): ± the rows of the first T d columns of a Hadamard matrix."""
     rows = np.ones((1, 1), dtype=np.int64)
     while len(rows) < T * d:
         rows = np.block([[rows, rows], [rows, -rows]])
@@ -108,9 +108,10 @@ def tokens(T: int, d: int) -> Integers:
 
 @lru_cache(maxsize=64)
 def means(model: Model) -> Mapping[Name, Sums]:
-    """Return the means over all samples; gradients are flat, for encodings times √κ, which are integers.
+    """Return the means over all samples, by name; gradients are flat.
 
-    So a gradient has a factor √κ for each positional index. Raises UndefinedError if there are too many samples.
+    The encodings are multiplied by √κ, which makes them integers, so that a gradient has a factor √κ for each
+    positional index. Raises UndefinedError if there are too many samples.
     """
     T, q, d, D = model[:4]
     if max(T, d, D) > LARGEST or model.draws > MOST_DRAWS or model.work > MOST_WORK:
@@ -204,7 +205,7 @@ def _add(sums: dict[Term, Integers], v: tuple[int, ...], tensor: Integers) -> No
 
 
 def combined(parts: Iterable[tuple[Fraction, Sums]]) -> dict[Term, list[Fraction]]:
-    """Return a linear combination over D³, by Σ x^v/D = 1, without terms that vanish; terms with r = 0 keep r = 0."""
+    """Return a linear combination without terms that vanish; by Σ x^v/D = 1, terms with r > 0 are written over D³."""
     total: dict[Term, list[Fraction]] = {}
     for factor, sums in parts:
         for (divisor, order, power), entries in sums.items():

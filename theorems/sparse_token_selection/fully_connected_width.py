@@ -9,7 +9,7 @@ y, and may not read X. Weights may be shared (a convolution), drawn at random, o
     λ_1 = 1/T,    λ_2 = (T − q)/(q T (T − 1)):
 
 This is ½ (d/q − m/T) for m ≤ d and (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. A loss of
-c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
+c d/(2q), c times the loss of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
 *Idea.* A vec X determines the part of vec X in A's row space U, and is independent of the rest. So the loss is a trace,
 ½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q. By the symmetry of tokens Γ has the
@@ -23,8 +23,8 @@ d/(2q) (1 − m/(Td)), which is (T−1)/(T−q) times the smallest for m ≥ d.
 *A larger class.* A may depend on random numbers that are independent of (X, y), and each row of A on the values that
 the earlier rows measured: given these, the rest of vec X is standard Gaussian on the complement of their span, and y is
 uniform. A may not depend on y: d measurements of the target itself leave no loss. Measurements must be linear: one
-number can hold the digits of many. If X is not Gaussian but has the same covariance, the formula is the least loss of
-predictions that are linear in X for each y.
+nonlinear measurement can contain the digits of many numbers. If X is not Gaussian but has the same covariance, the
+formula is the least loss of predictions that are linear in X for each y.
 
 *One layer that reads both X and y.* Nets in which m units read X and y are in the class, so the formula bounds their
 loss. The bound is nearly attained. Let y be coded by c = Σ_{i∈y} a_i for integers a_i such that different q-subsets
@@ -46,7 +46,7 @@ power sum each.
 
 Not proved here: that wide later layers of the same units approximate the function needed (linear units do not); the
 cost of bounded weights, of finite precision, or of later layers of bounded size; any claim on activations that are
-constant between jumps; that m units do not attain the infimum; the end of training.
+constant between jumps; that m units do not attain the infimum; where training ends.
 
 *The worst case.* The paper extends a worst-case bound to the average case: a net that computes the mean of the selected
 tokens for every X and y to a small error needs a first layer of Ω(Td) units (Sanford, Hsu and Telgarsky 2023; recalled,
@@ -54,8 +54,8 @@ its constants are not known to us). The bound here is for the mean over Gaussian
 it is Td (1 − σ(T−1)/(T−q)) units if this is at least d. It tends to Td as the loss tends to 0, as in the worst case,
 and is d at the loss of predictions from the sum of the tokens alone.
 
-Source: according to its abstract the paper's lower bound for fully-connected nets is Ω̃(Td) in the average case; class,
-formula and constants are derived here.
+Source: according to its abstract the paper's lower bound for fully-connected nets is Ω̃(Td) in the average case. The
+class, the formula and the constants are derived here.
 """
 
 from dataclasses import replace
@@ -115,7 +115,7 @@ CLASS = Hypothesis(
     "linear_measurements", text="f is any function of y and of m linear measurements of X, fixed before y is drawn"
 )
 
-# Γ = E u uᵀ, u = 1_y/q, on and off its diagonal.
+# These are the entries of Γ = E u uᵀ, u = 1_y/q, on and off its diagonal, and its eigenvalues.
 diagonal = SELECTED / q**2
 beside = BOTH_SELECTED / q**2
 largest = diagonal + (T - 1) * beside
@@ -230,8 +230,8 @@ ARGUMENT = (
     ),
     Inference(
         "remainder",
-        "let Π be the projection onto A's row space and u = 1_y/q: that mean is linear in A vec X, and component k of "
-        "STS minus its mean has the variance |(I − Π)(u ⊗ e_k)|²",
+        "let Π be the projection onto A's row space and u = 1_y/q: the conditional mean is linear in A vec X, and "
+        "component k of STS minus this mean has the variance |(I − Π)(u ⊗ e_k)|²",
         ("conditional_mean", "gaussian_tokens", "product_of_sums"),
         rules.GAUSSIAN_CONDITIONING,
     ),
@@ -289,7 +289,8 @@ def derivation() -> Derivation:
     """Return the steps: the subset's law, the second moment, the trace, the losses of the best measurements."""
     one, both = sp.symbols("P_1 P_2", positive=True)
     law = {one: SELECTED, both: BOTH_SELECTED}
-    # Moments of N(0, 1), and the target's coefficients on a selected and on another token.
+    # These are the moments of N(0, 1), and the coefficients of a selected and of another token in the target, and in
+    # the target minus the mean of all tokens.
     gaussian = {0: sp.Integer(1), 1: sp.Integer(0), 2: sp.Integer(1)}
     target, with_sum = (1 / q, sp.Integer(0)), (1 / q - 1 / T, -1 / T)
 
@@ -329,8 +330,8 @@ def _canary(label: str, clause: str, *case: Hypothesis, **changes: object) -> Ca
 
 fcn_width = Theorem(
     id="wang2024.fcn_width",
-    title="A lower bound on the loss of fully-connected nets at every width: the least over all functions of y and m "
-    "linear measurements",
+    title="A lower bound on the loss of fully-connected nets at every width: the least loss over all functions of y "
+    "and m linear measurements",
     source=Source(
         "Lower bound on the width of fully-connected nets, average case",
         "derived here",

@@ -61,10 +61,10 @@ def _scanned_dimension(T: float, q: float, d: float, eps: float, query: float) -
 def least_encoding_dimension(
     T: Fraction, q: Fraction, d: Fraction, eps: Fraction, query: Fraction
 ) -> Enclosure | Fraction:
-    """Enclose a D at which the least loss, d/(2q) (1 − sup P²/(qR)), comes down to eps.
+    """Enclose a D at which the least loss, d/(2q) (1 − sup P²/(qR)), falls to eps.
 
-    At the upper end the least loss is at most eps. At the lower end less 1 it is above eps, unless the lower end is 1.
-    The enclosure contains such a D; that there is only one is not proved.
+    The least loss is at most eps at the upper end, and above eps at the integer below the lower end, unless the lower
+    end is 1. The enclosure contains such a D; that there is only one is not proved.
     """
     T_, q_, _, attended = model_sizes(T, q, Fraction(1), query)
     if d.denominator != 1 or d < 1 or not eps > 0:
@@ -89,7 +89,7 @@ def _scanned_scale(T: float, q: float, D: float, query: float) -> float:
 
 @enclosed(version=1, scan=_scanned_scale)
 def best_logit_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`; UndefinedError if C is infinite."""
+    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`. Raises UndefinedError if none is."""
     C = _attained(T, q, D, query).C
     assert C is not None
     return C
@@ -111,7 +111,7 @@ def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @enclosed(version=1, scan=lambda *sizes: float(estimated_gain(*_scanned_sizes(*sizes))[1] < math.inf))
 def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return 1 if the supremum is attained at some C, 0 if not; UndefinedError if that is open."""
+    """Return 1 if the supremum is attained at some C, 0 if not. Raises UndefinedError if that is open."""
     attained = greatest_gain(*model_sizes(T, q, D, query)).attained
     if attained is None:
         raise UndefinedError("whether the supremum is attained is open")
@@ -120,7 +120,7 @@ def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @lru_cache(maxsize=4096)
 def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: float) -> float:
-    """Return an estimate of P (power 1) or R (power 2). Raises UndecidedError if few moments are not enough."""
+    """Return an estimate of P (power 1) or R (power 2). Raises UndecidedError if the moments used are not enough."""
     if not 0 <= C <= LARGEST_C:
         raise UndefinedError(f"C = {C}: from 0 to {LARGEST_C}")
     sizes = _scanned_sizes(T, q, D, query)

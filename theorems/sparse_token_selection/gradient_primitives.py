@@ -98,9 +98,10 @@ def _off_the_set(model: Model, alpha: Fraction, C: Fraction) -> Value:
 
 @lru_cache(maxsize=256)
 def _less(what: str, model: Model, alpha: Fraction, C: Fraction, factor: Fraction) -> Value:
-    """For "loss", return the loss less `factor` times its formula in P and R.
+    """Return the deviation of a quantity from `factor` times its formula in P and R.
 
-    For "V" or "W", return Σ_i (g_i − `factor` · formula)², g the diagonal of the gradient in its identity block.
+    For "loss" this is the loss less `factor` times the formula. For "V" or "W" it is Σ_i (g_i − `factor` · formula)²,
+    with g the diagonal of the gradient in the identity block.
     """
     of, q, at, one = means(model), model.q, _scale(C, model), Fraction(1)
     (in_V, in_W), (block_V, block_W) = _gradient(model, alpha), _diagonals(model)

@@ -4,9 +4,9 @@ r"""Lemma 2: with stochastic encoding, gradient descent from zero stays on V = (
 coordinates (the same g for all tokens). Independent signs, independent ± unit vectors, the uniform law on the sphere
 and the Gaussian one are such laws. So are laws under which the tokens' encodings depend on each other, for example the
 law of the columns of a random signed permutation matrix. Encodings are drawn anew at every pass, independently of X and
-y, and have fourth moments. With z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most
-a constant times (1 + |z|)³ (1 + |z_query|), because shares are in [0, 1]. This bound is integrable, so the gradient of
-the mean is the mean of the gradients. No exponential moment is needed.
+y, and their fourth moments are finite. With z the longest of the z_j, and V and W in a bounded set, a sample's gradient
+is at most a constant times (1 + |z|)³ (1 + |z_query|), because shares are in [0, 1]. This bound is integrable, so the
+gradient of the mean is the mean of the gradients. No exponential moment is needed.
 
 *Symmetry.* As x_query = 0, the first d columns of W do not matter. For orthogonal h the population loss is unchanged
 under V = (V₁, V₂) → (h V₁ hᵀ, h V₂ gᵀ) and W → (h W₁₂ gᵀ, g W₂₂ gᵀ), as X → hX, e → ge changes neither law. At a
@@ -35,7 +35,7 @@ of each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not c
 `paper_checks` larger sizes, and encodings on the sphere, are compared with sampled gradients.
 
 Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours, and so is
-the observation that it needs no more of the law.
+the observation that it needs only this symmetry and these moments of the law.
 """
 
 from dataclasses import replace
@@ -271,8 +271,8 @@ ARGUMENT = (
     ),
     Inference(
         "slopes",
-        "L's slope in α is the trace of the gradient in V's token block, and L's slope in C that in W's positional "
-        "block: the diagonal entries are 1/d and 1/d_e times these slopes",
+        "L's slope in α is the trace of the gradient in V's token block, and L's slope in C is its trace in W's "
+        "positional block: the diagonal entries are 1/d and 1/d_e times these slopes",
         ("loss_on_the_set", "multiples"),
         rules.CHAIN_RULE,
     ),
@@ -286,9 +286,10 @@ ARGUMENT = (
 
 
 def mean_entry(matrix: sp.Matrix, i: int, j: int) -> sp.Expr:
-    """Return, written out, the (i, j) entry of the mean of g M gᵀ over the signed permutations g, M square.
+    """Return the (i, j) entry of the mean of g M gᵀ over the signed permutations g, for a square M, unevaluated.
 
-    For one g it is s_i s_j M[σ(i), σ(j)], with signs s and a permutation σ. Raises ShapeError for M that is not square.
+    For one g the entry is s_i s_j M[σ(i), σ(j)], with signs s and a permutation σ. Raises ShapeError if M is not
+    square.
     """
     if matrix.rows != matrix.cols:
         raise sp.matrices.exceptions.ShapeError(f"{matrix.shape}: the matrix must be square")
@@ -302,7 +303,7 @@ def mean_entry(matrix: sp.Matrix, i: int, j: int) -> sp.Expr:
 
 
 def derivation() -> Derivation:
-    """Return the steps: the part of a gradient that the symmetry leaves at d_e = 2 and 3, the loss and its slopes."""
+    """Return the steps: the part of a matrix that the symmetry leaves, a term of the loss, and a share's slope."""
     steps = []
     for n in (2, 3):
         entries = sp.Matrix(n, n, sp.symbols(f"m_1:{n + 1}_1:{n + 1}"))

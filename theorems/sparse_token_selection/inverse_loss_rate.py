@@ -25,7 +25,7 @@ To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)
 so that the slope is approached from below if κ > 0, which holds for all η ≤ T − q and all η ≤ 4q²/(5q+2d). In the
 scope of Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_rate`).
 
-Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
+Source: derived here; the caption of the paper's Figure 1 says "inverse loss increases linearly".
 """
 
 from dataclasses import replace
@@ -83,7 +83,7 @@ from verify import (
 
 
 def _substituted(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
-    """Return an expression of (α, C) at α and at the C with (T−q)e^{−C}/q = odds."""
+    """Return an expression of (α, C) at α = `alpha_value` and at the C with (T−q)e^{−C}/q = `odds`."""
     return expression.subs(C, -sp.log(q * odds / (T - q))).subs(alpha, alpha_value)  # pyright: ignore[reportReturnType]
 
 
@@ -99,7 +99,7 @@ RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
 
 increment = 1 / _substituted(loss, alpha_next, r_next) - 1 / _substituted(loss, alpha_now, r)
 
-# The next order: on the curve h = h_fixed + λr, where e^{−m} = 1 − m + m²/2 up to terms of order r⁶.
+# These are the next-order terms, on the curve h = h_fixed + λr; e^{−m} is 1 − m + m²/2 up to terms of order r⁶.
 lag_slope = q * (T - 1 - d) / ((T - q) * (T - 1))
 correction = (d * (T - q - eta) + 2 * q * (T - 1)) / ((T - q) * (T - 1))
 
@@ -203,7 +203,7 @@ ARGUMENT = (
     ),
     Inference(
         "order_of_the_gap",
-        "b = |e|/w³ has b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: b is bounded",
+        "b = |e|/w³ satisfies b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: b is bounded",
         ("contracts", "ratio", "end", "next_cube", "per_cube", "rate_below_one", "lag_attracts"),
         rules.LINEAR_RECURRENCE,
     ),

@@ -1,6 +1,7 @@
 """Steps for the rate of 1/L: the moves of C and of the best α, the order of the gap, the increment of 1/L.
 
-The names are those of `inverse_loss_rate`, where the proof is: `size` is |e|, `moved` |m|, or |w − w'|.
+The proof that uses these steps is in `inverse_loss_rate`, with the same names; `size` is |e|, `moved` is |m| or
+|w − w'|.
 """
 
 import sympy as sp
@@ -41,7 +42,7 @@ pull = eta * P_w * S_w / q
 spread = (T - q) * w**2 / (q + (T - q) * w**2)
 speed = eta * d / (q * (T - 1))
 INVERSE = 2 * q / d * ((T - q) / (q * r**2) + 1)
-"""The inverse of d/(2q) (T−q)w²/(q + (T−q)w²), in r."""
+"""The inverse of d/(2q) (T−q)w²/(q + (T−q)w²) as a function of r = (T−q)w/q."""
 AT_MOST_SIZE = (sp.Le(e, size), sp.Ge(e, -size))
 MOVE_OF_C = (
     Inequality("others_at_most", sp.Le(1 - P_w, (T - q) * w / q), says="1 - P <= (T-q) w/q"),

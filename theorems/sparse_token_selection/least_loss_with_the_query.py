@@ -18,14 +18,14 @@ Where R' < 0, g ≤ 0 means that α ≥ 2P'/(qR'), and f < 0 that α < P/(qR). A
 which is the first one. If log G is concave up to C_1 and its slope negative at C_1, G has one turn on [0, C_1], and is
 largest at this turn; beyond C_1 an enclosure shows that G is smaller.
 
-The step size is bounded by ηT < (T+1)² and ηκb < 1, where b bounds α²R'' − 2αP''/q on the way: at the figures' sizes,
-T = 200, q = 3, d = 5, d_e = 170, κb is below 0.04.
+The step size is bounded by ηT < (T+1)² and ηκb < 1, where b bounds α²R'' − 2αP''/q along the run: at the figures'
+sizes, T = 200, q = 3, d = 5, d_e = 170, κb is below 0.04.
 
 The hypotheses on P and R are checked by enclosures at an instance (`share_curves`), and not proved for all sizes. The
-Hessian at the limit is positive definite by the concavity. Distances are measured in (√d α, √d_e C): in these
-coordinates gradient descent on the whole matrices is gradient descent.
+Hessian at the limit is positive definite because log G is concave. Distances are measured in (√d α, √d_e C): gradient
+descent on the whole matrices is gradient descent on L in these coordinates.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; the proof here is derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally. The proof is ours.
 """
 
 from dataclasses import replace
@@ -276,7 +276,7 @@ ARGUMENT = (
     ),
     Inference(
         "curvature",
-        "where moreover f ≤ 0, α ≤ P/(qR), so that ∂g/∂C is at most B = d/(2d_e) b, and ηB < 1; and R is at most R_0 = "
+        "if f ≤ 0 as well, α ≤ P/(qR), so that ∂g/∂C is at most B = d/(2d_e) b, and ηB < 1; R is at most R_0 = "
         "T/(T+1)², as R falls, and ηR_0 < 1",
         (
             *("of_the_shares", "at_zero", "squares_fall", "slopes", "small_step", "short_step"),
@@ -294,7 +294,7 @@ ARGUMENT = (
     ),
     Inference(
         "below_the_turn",
-        "at step size s, C ≠ C_*: at C_*, g ≤ 0 would make f ≥ 0 (not_crossed). α and C have not fallen on the way",
+        "at step size s, C ≠ C_*: at C_*, g ≤ 0 would make f ≥ 0 (not_crossed). α and C do not fall in the step",
         (
             *("as_far_as", "one_turn", "of_the_shares", "squares_fall", "factors_of_g", "positive_factor"),
             *(clause.label for clause in NOT_CROSSED),
@@ -332,9 +332,9 @@ ARGUMENT = (
     ),
     Inference(
         "stationary_limit",
-        "if the η_t add up to infinity, f and g are 0 at the limit: if f or g were negative there, α or C would rise "
-        "by a fixed multiple of η_t at all late steps, and so without bound. So α = P/(qR) there, and the slope of "
-        "log G is 0, so that C = C_*",
+        "if the η_t add up to infinity, f and g are 0 at the limit: if f or g were negative there, from some step on α "
+        "or C would rise by at least a fixed multiple of η_t, and so without bound. So α = P/(qR) there, and the slope "
+        "of log G is 0, so that C = C_*",
         (
             "limit",
             "slopes",
@@ -387,7 +387,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the slopes of the loss at the best α and of the gain, and that of P at C = 0."""
+    """Return the steps: the slope of the loss in C at the best α, the slope of P at C = 0, and the slope of G."""
     a = P / (q * R)
     return Derivation(
         (

@@ -26,7 +26,7 @@ G has no largest value, and `smaller_beyond` fails.
 
 The hypotheses on P and R are checked by enclosures at an instance (`share_curves`), and not proved for all sizes.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; the proof here is derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally. The proof is ours.
 """
 
 from dataclasses import replace
@@ -380,9 +380,9 @@ ARGUMENT = (
     ),
     Inference(
         "stationary_limit",
-        "if the η_t add up to infinity, g = 0 at the limit: if g were negative there, C would rise by a fixed multiple "
-        "of η_t at all late steps, and so without bound. Then f = 0 as well, so that α = P/(qR) > 0, and the slope of "
-        "log G is 0 there: C = C_*",
+        "if the η_t add up to infinity, g = 0 at the limit: if g were negative there, from some step on C would rise "
+        "by at least a fixed multiple of η_t, and so without bound. Then f = 0 as well, so that α = P/(qR) > 0, and "
+        "the slope of log G is 0 there: C = C_*",
         ("limit", "slopes", "best_alpha", "stationary", *_FACTORS, "one_turn", "of_the_shares"),
         "telescoping",
     ),

@@ -100,7 +100,7 @@ _canary = partial(with_clause, STATEMENT)
 
 length_bound = Theorem(
     id="wang2024.length_bound",
-    title="The loss at T_test > T tokens is at most an explicit multiple of that at T, for every layer on the set",
+    title="The loss at T_test > T tokens is at most an explicit multiple of the loss at T, for every layer on the set",
     source=Source(
         "Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us in full"
     ),

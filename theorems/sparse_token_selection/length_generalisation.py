@@ -15,21 +15,22 @@ are nearly those of the least loss at T tokens (`attention_gain`); for q ≤ 2, 
 attained, and α and C have to be given.
 
 *Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
-with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
-have S ≤ S_1, S_2. The groups' weights add up to at least the weight of all others, so that 1/S ≤ 1/S_1 + 1/S_2. A
-sequence contributes 1 − 2αS + ζα²S² + o to the mean 2qL/d, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1 is the same for all three
-sequences. For x = αS_1, y = αS_2, z = αS
+with either group are a sequence as in training, in which the selected tokens have the share S_1 or S_2 of the
+attention. At test they have the share S ≤ S_1, S_2. The groups' weights add up to at least the weight of all others, so
+that 1/S ≤ 1/S_1 + 1/S_2. A sequence contributes 1 − 2αS + ζα²S² + o to the mean 2qL/d, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1
+is the same for all three sequences. For x = αS_1, y = αS_2, z = αS
 
     x² + y² − z² − 2x − 2y + 2z + 9/7 ≥ 0,
 
-which is 0 at x = y = 6/7, z = 3/7. The proof uses only that the encodings are independent and identically distributed.
+with equality at x = y = 6/7, z = 3/7. The proof uses only that the encodings are independent and identically
+distributed.
 
 *Is 2/7 the least?* If the other tokens have nearly all the attention, twice as many other tokens halve all shares, and
 layers of a small training loss have a test loss of at least 1/4 of d/(2q). At the minimiser with 1/8 of d/(2q) in
 training the bound is 0.536 of d/(2q). Instances there stay below 2/5 of d/(2q): at T = 20000, q = 4, d_e = 932 the loss
 is 0.319 of d/(2q). It is not proved that 2/5 is right for all sizes; a proof would need more of the law than the means
-of x, ζx² and o. Let x = y = 7/8, z = x/2, o = 0 for nearly all sequences, and let rare ones with z = x and a large o
-bring the mean of o to 7/64, as at a minimiser: then the mean at test is 0.535.
+of x, ζx² and o. Let x = y = 7/8, z = x/2, o = 0 for nearly all sequences, and let rare sequences with z = x and a large
+o raise the mean of o to 7/64, its value at a minimiser: then the mean at test is 0.535.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths. The
 statement, its numbers and its range are derived here.
@@ -90,7 +91,7 @@ VALUE_SCALE = Parameter("alpha", "rational", "V = (alpha I, 0)", default=best_va
 
 
 def loss(length: sp.Expr, subset: sp.Expr, query: sp.Expr | int = QUERY) -> sp.Expr:
-    """Return the loss of the layer (α, C) at `length` tokens, `subset` of them selected; `query`: 1 with its token."""
+    """Return the loss at α, C for `length` tokens, `subset` of them selected; `query` is 1 with the query's token."""
     P, R = (f(length, subset, d_e, C, query) for f in (selected_attention, squared_attention))
     return d / 2 * (alpha**2 * R - 2 * alpha * P / subset + 1 / subset)
 
@@ -247,10 +248,10 @@ ARGUMENT = (
     Inference(
         "groups",
         "as T ≤ T_test and T_test − q ≤ 2(T − q), two groups of T − q cover the other tokens. The selected tokens with "
-        "one group are a sequence of T tokens, of the law of those in training, as the encodings are independent and "
-        "of one law. The weights of such a sequence, with the query's, add up to at most those at test, and the "
-        "weights of both sequences to at least those: so S ≤ S_1, S ≤ S_2 and S_1 S_2 ≤ S (S_1 + S_2); and o ≤ "
-        "o_1 + o_2, as no share is larger at test",
+        "one group are a sequence of T tokens with the law of a training sequence, as the encodings are independent "
+        "and of one law. The weights of such a sequence, with the query's, add up to at most the sum of the weights at "
+        "test, and the weights of both sequences to at least this sum: so S ≤ S_1, S ≤ S_2 and S_1 S_2 ≤ "
+        "S (S_1 + S_2); and o ≤ o_1 + o_2, as no share is larger at test",
         (
             *("sign_encoding", "on_the_set", "same_laws", "same_subsets", "not_shorter", "range"),
             *(step.label for step in SHARES),
@@ -266,7 +267,7 @@ ARGUMENT = (
     ),
     Inference(
         "loss",
-        "the terms of the two sequences have the mean in training, and such a term is at least (1 − αS)² ≥ 0",
+        "the terms of each of the two sequences have the mean 2qL/d at T tokens, and are at least (1 − αS)² ≥ 0",
         ("one_sequence", "parts", "groups", "twice_the_mean"),
         "linearity of expectation",
     ),
@@ -293,7 +294,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
-    """Return the statement with another clause, and the hypotheses `where` under which it is refuted."""
+    """Return a canary: the statement with `clause` as its only claim, under the hypotheses `where` as well."""
     hypotheses = (*STATEMENT.hypotheses, *where)
     return Canary(label, lambda: replace(STATEMENT, claims=(clause,), hypotheses=hypotheses), clause.label)
 
@@ -305,7 +306,7 @@ AT_THE_END = (
     *(Hypothesis("not_too_long", sp.Le(T, 500000)), Hypothesis("large_scale", sp.Ge(C, 3))),
     *(Hypothesis("four_selected", sp.Ge(q, 4)), Hypothesis("five_selected", sp.Le(q, 5))),
 )
-"""Sizes and scales at which an instance is quick to find and to confirm."""
+"""Hypotheses on sizes and scales under which a refuting instance is quick to find and to confirm."""
 
 
 _w = sp.exp(-C)
@@ -315,8 +316,8 @@ _ONE_HOT = d / 2 * (alpha**2 * _ONE_HOT_R - 2 * alpha * _ONE_HOT_P / q_test + 1 
 
 length_generalization = Theorem(
     id="wang2024.length_generalization",
-    title="At up to twice as many other tokens the loss of a layer on the set is at most 2L + d/(7q), L that in "
-    "training",
+    title="At up to twice as many other tokens the loss of a layer on the set is at most 2L + d/(7q), with L the "
+    "training loss",
     source=Source("Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us"),
     statement=STATEMENT,
     example={"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100},

@@ -1,15 +1,15 @@
 r"""Theorem 2: a sufficient dimension of sign encodings for a loss, and the least loss in a given dimension.
 
-On the set that population gradient descent from zero keeps (Lemma 2), V = (α I, 0) and W = diag(0, C I), with P and R
-the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
+Population gradient descent from zero stays on the set V = (α I, 0), W = diag(0, C I) (Lemma 2). There, with P and R the
+means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
 
     L(α, C) = d/2 (α²R − 2αP/q + 1/q) = d/(2q) (1 − G) + dR/2 (α − P/(qR))²,    G = P²/(qR),
 
-so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
-proof. C < 0 is left to `negative_scales`. Attending to Z, the gradient flow from zero does not reach C < 0: at C = 0
-the slope in C is −(d/q) α P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0. Attending to
-[Z, z_query], it does not for 2q ≤ T + 1, as P'(0) = q/(T+1) (1 − 2q/(T+1)) ≥ 0 and R'(0) < 0. For larger q it may, and
-the statement is for C ≥ 0.
+so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). `attention_gain` encloses sup G, and its docstring has the
+proof. `negative_scales` treats C < 0. Attending to Z, the gradient flow from zero does not reach C < 0: at C = 0 the
+slope in C is −(d/q) α P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0. Attending to [Z, z_query],
+the flow does not reach C < 0 for 2q ≤ T + 1, as P'(0) = q/(T+1) (1 − 2q/(T+1)) ≥ 0 and R'(0) < 0. For larger q it may,
+and the statement is for C ≥ 0.
 
 *Enough.* For ε = σ d/(2q), a share σ of the zero predictor's loss, the infimum is at most ε if
 
@@ -18,9 +18,9 @@ the statement is for C ≥ 0.
 
 Idea. The softmax's denominator is N ≥ q e^{C|u|²/q}, so that p_i ≤ e^{C(v_i − |u|²/q)}/q. At α = 1 the loss divided by
 d/(2q) is then at most E e^{2C(v_1 − |u|²/q)} − 1, for the selected tokens' differences, plus
-T(T−q)/q² E e^{2C(v_j − |u|²/q)}, for the other tokens. The means are d_e-th powers of one coordinate's, at most
-e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and C is taken to be log(3T/(q√σ)).
-With the query's token N ≥ e^{C|u|²}, α makes up for the mean of e^{C(v_1 − |u|²)}, and C = log(100T/(qσ))/2.
+T(T−q)/q² E e^{2C(v_j − |u|²/q)}, for the other tokens. These means are d_e-th powers of means for one coordinate. They
+are at most e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and C is taken to be log(3T/(q√σ)).
+With the query's token N ≥ e^{C|u|²}, α compensates for the mean of e^{C(v_1 − |u|²)}, and C = log(100T/(qσ))/2.
 The constants are not sharp: at T = 200, q = 3, σ = 1/8 the first bound is 1098, while 143 are enough
 (`d_e_required`).
 
@@ -34,10 +34,10 @@ For d_e → ∞ and q ≥ 3 the infimum falls like d (q−1)(q−2)/(2q² d_e) �
 approximation of `approximate_gain`. So d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε
 below d/(192q).
 `descent_on_the_set` shows that gradient descent lowers the loss on the set for η < 2/(1 + β²), η ≤ 1;
-`step_size_margin` is 2/(1 + β²) less η.
+`step_size_margin` is 2/(1 + β²) minus η.
 
-Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. Our reading
-of the stochastic encoding (Definitions 3 and 5): its entries are i.i.d. signs, and no encoding is shared between
+Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; the bounds and proofs are ours. We read the
+stochastic encoding (Definitions 3 and 5) as follows: its entries are i.i.d. signs, and no encoding is shared between
 samples.
 """
 

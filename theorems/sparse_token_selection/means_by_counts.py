@@ -1,4 +1,4 @@
-r"""Narrow enclosures of P and R of attention by sign encodings at a C, given how many coordinates have each |s|.
+r"""Narrow enclosures of P and R of attention by sign encodings at a C, by the numbers of coordinates with each |s|.
 
 In each coordinate of u = Σ_y e_i let s = Σ_{i∈y} ε_i be the sum of the signs ε_i. Let k be the numbers of coordinates
 with each |s|. For q = 3 one number determines k: the number of coordinates whose signs agree. Given k, with
@@ -6,9 +6,9 @@ A = Σ_y e^{C v_i}, B = Σ_{j∉y} e^{C v_j} and Q = e^{C|u|²} if the query tok
 
 - |u|² = Σ s²/D is a constant, and so is Q;
 - A and B are independent, and B is a sum of T − q independent terms: the series Σ_j E B^j t^j/j! is the (T − q)-th
-  power of one term's, in which E e^{rCv} = ∏ cosh(rCs/D)^k, up to any order;
-- E A^j is a sum over partitions of j among the selected tokens, of products of k-th powers, and so are the moments with
-  a factor A or A₂ = Σ_y e^{2C v_i}.
+  power of one term's series, in which E e^{rCv} = ∏ cosh(rCs/D)^k, up to any order;
+- E A^j is a sum, over partitions of j among the selected tokens, of products of k-th powers, and so are the moments
+  with a factor A or A₂ = Σ_y e^{2C v_i}.
 
 So the moments of δ = 1 − X/m, X = A + B + Q, for any m > 0, follow by multiplying polynomials. X varies little given k:
 by 3 % at the figures' sizes. For even n, w ≥ 0 and X ≥ x₀ > 0
@@ -42,7 +42,7 @@ _LEFT_OUT = fmpq(1, 2**52)
 
 @dataclass(frozen=True)
 class Count:
-    """The numbers of coordinates with each |s|, for |s| from q down, and their probability; |u|² and λ."""
+    """The numbers of coordinates with each |s|, for |s| from q down, their probability, |u|² (`square`), λ (`size`)."""
 
     numbers: tuple[int, ...]
     weight: fmpq
@@ -52,7 +52,7 @@ class Count:
 
 @dataclass(frozen=True)
 class MeansByCounts:
-    """T tokens, q of them selected, encodings in D dimensions; `query` says whether the query token is attended to."""
+    """Means for T tokens, q of them selected, in D dimensions; `query` says whether the query token is attended to."""
 
     T: int
     q: int
@@ -101,7 +101,7 @@ class MeansByCounts:
         return self._bulk[1]
 
     def at(self, C: arb, orders: int) -> list[tuple[arb, arb]]:
-        """Return, for each k that is enumerated, its part of P and of R at C ≥ 0; `orders` is even."""
+        """Return, for each k that is enumerated, its part of P and of R at C ≥ 0; `orders` is n, which must be even."""
         moments, found = _Moments(self, C, orders), []
         for i, count in enumerate(self.counts):
             look_at_the_clock()
@@ -186,7 +186,7 @@ class _Moments:
         if not middle > 0:
             return arb("nan"), arb("nan")
         least = own + q * (self.C * count.square / q).exp() + (T - q) * (-self.C * count.size).exp()
-        # The moments of δ = 1 − (X − Q)/m − Q/m have the series in t of those of X − Q, at −t/m, times e^(t(1 − Q/m)).
+        # As δ = 1 − Q/m − (X − Q)/m, its moments have the series of the moments of X − Q at −t/m times e^(t(1 − Q/m)).
         powers = _powers(-1 / middle, n)
         rest = arb_poly([x / f for x, f in zip(_powers(1 - own / middle, n), factorials, strict=False)])
         share, square = (arb_poly([c[j] * powers[j] for j in range(L)]) * rest for c in (of_A, of_squares))
@@ -207,7 +207,7 @@ def _powers(x: arb, most: int) -> list[arb]:
 
 
 def _power(polynomial: arb_poly, n: int, length: int) -> arb_poly:
-    """Return the first coefficients of a power, by squaring."""
+    """Return the first `length` coefficients of the n-th power of a polynomial, by squaring."""
     found = arb_poly([1])
     while n:
         if n % 2:
@@ -226,7 +226,7 @@ def _numbers(total: int, classes: int) -> Iterator[tuple[int, ...]]:
 
 @cache
 def _signs(parts: tuple[int, ...], q: int, s: int) -> tuple[int, ...]:
-    """Return Σ a_i ε_i for each choice of signs with the sum s ≥ 0, the a_i being `parts` and zeros."""
+    """Return Σ a_i ε_i for each choice of q signs ε_i with the sum s ≥ 0, where the a_i are `parts` and zeros."""
     factors = parts + (0,) * (q - len(parts))
     return tuple(
         sum(-a if i in minus else a for i, a in enumerate(factors)) for minus in combinations(range(q), (q - s) // 2)

@@ -10,19 +10,19 @@ So at every α and C ≤ 0
 
     L ≥ d/(2q) (1 − G_0),    G_0 = a²/(a² + q (T/(T+1) − a)²/(T−q)),    if a ≤ T/(T+1).
 
-If G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L over C ≥ 0 is that over all real C. At T =
-200, q = 3, d_e = 170, G_0 is 0.42, and the supremum is 0.57 with the query's token and 0.89 without. The bound of P
-needs no hypothesis on the sizes, and the bound of L only a ≤ T/(T+1).
+If G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L over C ≥ 0 is its infimum over all real C.
+At T = 200, q = 3, d_e = 170, G_0 is 0.42, and the supremum is 0.57 with the query's token and 0.89 without. The bound
+of P needs no hypothesis on the sizes, and the bound of L only a ≤ T/(T+1).
 
 *The idea.* Given u, in each coordinate the entry of a selected token has the sign of u's entry with a probability of at
 least 1/2, independently over the coordinates. So there is a v_0 ≤ v_i that, given u, has the law of the other tokens'
 v_j and is independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N,
 where N is 1 plus the number of these tokens. Of T − q + 1 numbers, at least k are at most the k-th smallest; by
-exchangeability E 1/N is at most the mean of 1/k.
+exchangeability E 1/N is at most the mean of 1/k over k = 1 … T − q + 1.
 
 In samples P ≤ q/T: the factor of about 1 + log T is not sharp.
 
-Source: Wang et al. 2024, Theorem 2, does not restrict the sign of C; everything in this file is derived here.
+Source: Wang et al. 2024, Theorem 2, does not restrict the sign of C. The bounds are ours.
 """
 
 from dataclasses import replace
@@ -245,8 +245,8 @@ ARGUMENT = (
     ),
     Inference(
         "mean_squares",
-        "with S the attention to y and O that to the other tokens, Σ_i p_i² ≥ S²/q + O²/(T − q), so that R ≥ P²/q + "
-        "(E O)²/(T − q)",
+        "with S the attention to y and O the attention to the other tokens, Σ_i p_i² ≥ S²/q + O²/(T − q), so that "
+        "R ≥ P²/q + (E O)²/(T − q)",
         ("on_the_set", "some_others"),
         "Cauchy-Schwarz",
     ),

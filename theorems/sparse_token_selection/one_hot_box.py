@@ -1,6 +1,6 @@
 r"""Steps for the one-hot run: the slopes of the loss, the box 0 ≤ α ≤ √(T/q), C ≥ 0, and the bound on ρ from ℓ ≤ 1.
 
-The names are those of `one_hot_descent`, where the proof is.
+The proof that uses these steps is in `one_hot_descent`, with the same names.
 """
 
 import sympy as sp

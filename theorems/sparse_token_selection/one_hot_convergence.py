@@ -123,7 +123,7 @@ NEVER_INCREASES = Descent(
     metric=(eta / d, eta / (T - 1)),
     coordinates=(
         Coordinate(sp.Integer(0), largest_alpha),
-        # C ≥ 0 is unbounded; e^{−C} lies in [0, 1].
+        # C ≥ 0 is unbounded; e^{−C} is in [0, 1].
         Coordinate(sp.Integer(0), sp.Integer(1), "exponential"),
     ),
 )

@@ -1,7 +1,8 @@
 r"""Steps for the one-hot run: C never falls, and bounds of the potential's rise.
 
-The symbols are those of `one_hot_steps`, where the proof is: `lag` is ρ, `sigma` σ, `z` (1−P)(1−w), `other` and `later`
-are w = e^{−C} before and after a step, `move` is y, `bend` s²σ, `rise` g = (1+ρ)(1−ρσ), `kappa` κ.
+The proof that uses these steps is in `one_hot_steps`, with the same symbols: `lag` is ρ, `sigma` is σ, `z` is
+(1−P)(1−w), `other` and `later` are w = e^{−C} before and after a step, `move` is y, `bend` is s²σ, `rise` is
+g = (1+ρ)(1−ρσ), and `kappa` is κ.
 """
 
 import sympy as sp

@@ -1,7 +1,7 @@
 r"""Steps for the one-hot run: the entries of the Hessian in the box 0 ≤ α ≤ √(T/q), C ≥ 0, term by term.
 
-The symbols are those of `one_hot_descent`, where the proof is: `share` is P, `other` is w = e^{−C}, `alpha` is α, and
-`top` is r = √(T/q).
+The proof that uses these steps is in `one_hot_descent`, with the same symbols: `share` is P, `other` is w = e^{−C},
+`alpha` is α, and `top` is r = √(T/q).
 """
 
 import sympy as sp

@@ -1,4 +1,4 @@
-r"""Theorem 1 for all T, q and d: the loss falls at every step; a bound on the steps until it is below any ε.
+r"""Theorem 1 for all T, q and d: the loss never rises; a bound on the number of steps until it is at most any ε.
 
 With w = e^{−C}, N = q + (T−q)w and M = q + (T−q)w², Lemma 1's P, S are q/N, M/N. Write m = P/S = q/M and
 α = (1 + ρ)/S, and ℓ = 2qL/d = 1 − 2αP + α²PS. Then
@@ -25,12 +25,12 @@ grows by at least k a step. With Y = d/(2qε), L_s ≤ ε for all
 
     s ≥ (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) T/q) / k.
 
-For ε → 0 this bound is (T−1)/(4ηε) · 1/(1 − β/2). For q < T the true number is (T−1)/(4ηε) (`one_hot_rate`;
-`one_hot_steps` bounds it from below), so the bound is at most 5/3 of the true number. The last part of the bound, for
-the start of the run, is rough. Nothing but η ≤ 4q²/(5q+2d) is used. Theorem 1's η ≤ 1/(20d²) satisfies this, and so
-does η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
+To first order for ε → 0, this bound is (T−1)/(4ηε) · 1/(1 − β/2), and for q < T the true number is (T−1)/(4ηε)
+(`one_hot_rate`; `one_hot_steps` bounds it from below), so the bound is at most 5/3 of the true number. The last part of
+the bound, for the start of the run, is rough. Nothing but η ≤ 4q²/(5q+2d) is used. Theorem 1's η ≤ 1/(20d²) satisfies
+this, and so does η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
-Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us; the bounds here are derived here.
+Source: Wang et al. 2024, Theorem 1, whose proof and time bound are not known to us. The bounds are ours.
 """
 
 from dataclasses import replace
@@ -131,7 +131,7 @@ RANGE = (
     at_most("between", eta, 4 * q / 5, "eta <= 4q/5"),
 )
 _share = 1 / (1 + x)
-"""A share P from 0 to 1."""
+"""A share P in (0, 1]."""
 MIXED = at_most("mixed", _share**2 * (1 - _share), sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
 BETA_AT_MOST = at_most("beta", BETA, sp.Rational(4, 5), "beta = (eta/q) (1 + 2d/(5q)) <= 4/5")
 SPREAD = at_most(
@@ -397,8 +397,8 @@ ARGUMENT = (
     Inference(
         "start_of_C",
         "from there on 1/h ≤ 2T/q. While ℓ ≥ 1/3, each step lowers 1/h by at least c/(1 + ch), c = k/(9 + 3a), which "
-        "is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So after at most as many further steps as `steps_of_C` has, and "
-        "one, ℓ ≤ 1/3, where 1/h ≤ 3/2",
+        "is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So after at most one step more than the number in `steps_of_C`, "
+        "ℓ ≤ 1/3, where 1/h ≤ 3/2",
         ("least_fall", "third", "inverse", "sixth", "start_of_alpha", "least_growth", "steps_of_C"),
         "telescoping",
     ),
@@ -430,7 +430,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: slopes and curvatures of the loss in α and C, the Hessian's bound, the growth of 1/ℓ."""
+    """Return the steps: the slopes and curvatures of the loss in α and C, the slope of F, and the change of 1/h."""
     return Derivation(
         (
             *(Step(clause.says, clause.left, clause.right) for clause in (*SLOPES, *SECOND_DERIVATIVES)),
@@ -446,7 +446,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality | Identity, *hypotheses: Hypothesis) -> Canary:
-    """Return a step's false variant without the claims, which take long because they follow a recursion."""
+    """Return a canary: a false step under further hypotheses, without the claims, whose check takes long."""
     where = (*STATEMENT.hypotheses, *hypotheses)
     return Canary(label, lambda: replace(STATEMENT, hypotheses=where).alone(clause), clause.label)
 

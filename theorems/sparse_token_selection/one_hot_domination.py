@@ -1,7 +1,7 @@
 r"""Steps for the one-hot run: the squares of the slopes dominate the square of the loss; the number of steps.
 
-The names are those of `one_hot_descent`, where the proof is: `lag` is ρ, `size` |ρ|, `left` h = 1 − ℓ, `level` ℓ,
-`near` |B|, `reach` z + |ρ|, `squares` G, `root` √A, `low` h².
+The proof that uses these steps is in `one_hot_descent`, with the same names: `lag` is ρ, `size` is |ρ|, `left` is
+h = 1 − ℓ, `level` is ℓ, `near` is |B|, `reach` is z + |ρ|, `squares` is G, `root` is √A, and `low` is h².
 """
 
 import sympy as sp
@@ -14,7 +14,7 @@ share, left, near, reach, squares, root, grown, first, second, odds, rest = sp.s
     "share left near reach squares root grown first second odds rest", nonnegative=True
 )
 ahead, behind = sp.symbols("ahead behind", nonnegative=True)
-"""1 + ρ and 1 − ρ."""
+"""`ahead` is 1 + ρ, and `behind` is 1 − ρ."""
 S, K = sp.symbols("S k", positive=True)
 lag, bound, other_bound, excess = sp.symbols("lag bound other_bound excess", real=True)
 g, x = sp.symbols("g x", nonnegative=True)

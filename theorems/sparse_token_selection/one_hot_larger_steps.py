@@ -6,9 +6,9 @@ and so 0 ≤ a ≤ 2. There, in coordinates scaled by the steps, the Hessian is 
     PS ≤ 1,   √(d/(T−1)) P(1−P)(2a(1−w) − 1),   d/(T−1) a(1−P)(a((2−3P)(1−w) + w) − (1−2P)),
 
 in α, mixed, and in C. The last entry is at most 6d/(T−1), and so is the square of the mixed entry, so that no
-eigenvalue is above β = (η/q)(1 + 6d/(T−1)) < 2. The set where ℓ ≤ 1 is not convex, but a step stays in it: along the
-step ℓ falls as long as it has stayed at most 1. So L never rises. Where ℓ ≥ x, the sum of squares G of the slopes is at
-least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ falls below every x.
+eigenvalue is above β = (η/q)(1 + 6d/(T−1)) < 2. The region where ℓ ≤ 1 is not convex, but a step stays in it: along the
+step ℓ falls as long as it has stayed at most 1. So L never rises. Where ℓ ≥ x, the weighted sum G of the squared slopes
+is at least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ falls below every x.
 
 For T → ∞ the bound on η tends to 2q, beyond which the approach to zero loss is unstable (`inverse_loss_rate`). If
 T > 6q or T > 4d, it is above the bound 4q²/(5q+2d) of `one_hot_descent`, which bounds the number of steps too. For
@@ -324,7 +324,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality | Identity) -> Canary:
-    """Return a step's false variant without the claims, which take long because they follow a recursion."""
+    """Return a canary: a false step, without the claims, whose check takes long because they follow a recursion."""
     return Canary(label, lambda: STATEMENT.alone(clause), clause.label)
 
 

@@ -6,7 +6,7 @@ with L_N ≤ ε, then N → ∞ for ε → 0, because the loss is never 0. From 
 
     N ε → (T−1)/(4η).
 
-Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
+Source: derived here; the caption of the paper's Figure 1 says "inverse loss increases linearly".
 """
 
 from dataclasses import replace
@@ -115,8 +115,8 @@ ARGUMENT = (
 def derivation() -> Derivation:
     """Return the steps on the largest step size and on the bound's sharpness.
 
-    The steps give the differences of the largest step size from 2q and from Theorem 1's, and the bound over this number
-    of steps.
+    The steps give the differences of the largest step size from 2q and from Theorem 1's step size, and the ratio of the
+    bound in `one_hot_descent` to (T − 1)/(4ηε).
     """
     return Derivation(
         (

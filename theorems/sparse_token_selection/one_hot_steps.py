@@ -1,4 +1,4 @@
-r"""The number of steps of Theorem 1 from both sides: a lower bound that is (T−1)/(4ηε) for ε → 0, and an upper one.
+r"""Bounds of Theorem 1's number of steps: a lower bound, (T−1)/(4ηε) to first order for ε → 0, and an upper bound.
 
 In the coordinates of `one_hot_descent`, let δ = 1 − αP(1−w) = (1−m)(1−ρσ)/(1−P) and
 
@@ -25,7 +25,7 @@ most ψα ≤ √(T/q)/w. The loss bounds X: 1/ℓ ≤ 1/(1−m) = 1 + X. With Y
 For ε → 0 this bound is Y/κ = (T−1)/(4ηε), the true number to first order (`one_hot_rate`); the upper bound of
 `one_hot_descent` is 1/(1 − η(5q+2d)/(10q²)) times this number, a factor of at most 5/3.
 
-Source: Wang et al. 2024, Theorem 1; its time bound is not known to us; the bounds here are derived here.
+Source: Wang et al. 2024, Theorem 1, whose time bound is not known to us. The bounds are ours.
 """
 
 from dataclasses import replace
@@ -254,7 +254,7 @@ ARGUMENT = (
     ),
     Inference(
         "lag",
-        "the loss is d/(2q) at the start, and stays at or below that: ℓ ≤ 1, and so |ρ| ≤ 1",
+        "the loss is d/(2q) at the start, and stays at or below this value: ℓ ≤ 1, and so |ρ| ≤ 1",
         ("wang2024.one_hot_descent:stays", "coordinates", LAG[0].label, "small_step", *_RUN),
         "application",
     ),
@@ -327,7 +327,7 @@ ARGUMENT = (
     Inference(
         "potential",
         "X − (3κ/2) ln(1+X) rises by at most Xy + (3/4)y(Xy − 2κm) ≤ κ(1 + ρ(1−σ)), with Xy = κm²g, "
-        "g = (1+ρ)(1−ρσ) ≥ 0. If mg ≤ 2, which is so for ρ ≥ 0, the last bound is `rise_where_small`; otherwise it "
+        "g = (1+ρ)(1−ρσ) ≥ 0. If mg ≤ 2, which holds for ρ ≥ 0, the last bound is `rise_where_small`; otherwise it "
         "follows by the steps after `rise_where_small`, with s = −ρ and mz = (1−m)σ",
         (
             *("growth", "C_never_falls", "lag", "product", "second_order", "largest_kappa", "sigma", "odds"),
@@ -388,8 +388,8 @@ _canary = partial(with_clause, STATEMENT)
 
 one_hot_steps = Theorem(
     id="wang2024.one_hot_steps",
-    title="One-hot encoding, q < T, η ≤ 4q²/(5q + 2d): the steps to ε from both sides, from below (T − 1)/(4ηε) for "
-    "small ε",
+    title="One-hot encoding, q < T, η ≤ 4q²/(5q + 2d): bounds of the number of steps to ε; the lower bound is "
+    "(T − 1)/(4ηε) to first order for small ε",
     source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
     statement=STATEMENT,
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},

@@ -62,7 +62,7 @@ alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
 shift = sp.Symbol("shift", positive=True)
 
-# Moments of N(0, 1): symbols in the claim, so that each use of them is visible.
+# The moments of N(0, 1) are symbols in the claim, so that each use of them is visible.
 mu_1, mu_2, mu_3 = sp.symbols("mu_1 mu_2 mu_3", real=True)
 
 w = sp.exp(-C)
@@ -82,8 +82,8 @@ SHORTHANDS = (
 )
 """The replacements that shorten the steps as they are shown, in this order."""
 
-# Attention on a selected and on another token, and the residual's coefficient r = αp − u on it,
-# where the target is X u, u = 1_y/q: on the set, f − STS = X r.
+# These are the attention p on a selected and on another token, and the entries of r = αp − u there: the target is X u,
+# u = 1_y/q, and on the set f − STS = X r.
 p_in, p_out, r_in, r_out = sp.symbols("p_in p_out r_in r_out", real=True)
 x_query = sp.Symbol("x_query", real=True)
 
@@ -109,7 +109,7 @@ _ONE, _P, _R = (sp.Integer(1), sp.Integer(1)), (p_in, p_out), (r_in, r_out)
 
 
 def _mean(*forms: tuple[tuple[sp.Expr, sp.Expr], int]) -> sp.Expr:
-    """Return E of a product of sums Σ_i c(i) x_i^n over the tokens, one coordinate, for forms (c, n)."""
+    """Return E of the product, over forms (c, n), of Σ_i c(i) x_i^n, where x_i is one coordinate of token i."""
     return mean_of_product(forms, _MOMENTS, lambda values: over_tokens(*values))
 
 
@@ -178,8 +178,8 @@ LAW_OF_THE_SUBSET = (
         says="P(j in y, i not in y) = q/T - q(q-1)/(T(T-1)) = q(T-q)/(T(T-1))",
     ),
 )
-"""The probabilities that one and that two given tokens are selected: the T indicators add up to q, and so their
-products in pairs to q²."""
+"""The probabilities that one and that two given tokens are selected: the T indicators add up to q, and so all their
+products in pairs add up to q²."""
 OF_TWO_SUMS = g_1, g_2, h_1, h_2, x_1, x_2 = sp.symbols("g_1 g_2 h_1 h_2 x_1 x_2", real=True)
 PRODUCT_OF_SUMS = Identity(
     "product_of_sums",
@@ -298,7 +298,7 @@ ARGUMENT = (
         "of_the_tokens",
         "a share p has the slope p(v − v̄) if the logits move along v. So, for a given subset, the mean of the loss "
         "and of each entry of the gradient over the tokens, whose entries are independent, is the polynomial in the "
-        "entries' moments that the steps have",
+        "entries' moments in the steps",
         (
             *("attention", "under_the_mean", "gaussian_tokens", "product_of_sums", "share_slope", "loss"),
             *("value_block_diagonal", "value_block_off_diagonal", "value_positional_block", "token_rows"),
@@ -339,7 +339,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps from the layer's loss to the recursion, T, q, d, η, α and C symbolic."""
+    """Return the steps from the layer's loss to the recursion, with T, q, d, η, α and C as symbols."""
     rest = sp.Symbol("rest", positive=True)
     own_slope = sp.Subs(sp.Derivative(sp.exp(a) / (sp.exp(a) + rest), a), a, C)
     attended = over_tokens(r_in * p_in, r_out * p_out)
@@ -403,7 +403,8 @@ _canary = partial(with_changes, STATEMENT)
 
 lemma1 = Theorem(
     id="wang2024.lemma1",
-    title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)), and its steps",
+    title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)), where α and C "
+    "follow a recursion",
     source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
     statement=replace(
         STATEMENT,

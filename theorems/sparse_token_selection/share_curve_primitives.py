@@ -24,7 +24,7 @@ _ACCURACY = fmpq(1, 50)
 
 
 def gain(jet: Jet, q: int) -> arb:
-    """Return G."""
+    """Return G = P²/(qR)."""
     return jet.P * jet.P / (q * jet.R)
 
 

@@ -1,9 +1,9 @@
 r"""P and R of attention by sign encodings as functions of C, with two derivatives each, enclosed over intervals.
 
-*Strips.* Given the numbers k of coordinates with each |s| (`means_by_counts`), the attended tokens' logits over C lie
+*Strips.* Given the numbers k of coordinates with each |s| (`means_by_counts`), the attended tokens' logits over C are
 between −λ and |u|² (between −λ and λ without the query's token). Let ρ be half of the length of this range. For
-z = x + iτ, |τ|ρ < π/2, the angles of the e^{z v} lie within |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ) N(x): on
-the strip
+z = x + iτ, |τ|ρ < π/2, the arguments of the terms e^{z v} of N are within |τ|ρ of one angle, so that
+|N(z)| ≥ cos(τρ) N(x): on the strip
 
     |p_i(z)| ≤ p_i(x)/cos(τρ),    p_i(x') ≤ p_i(x) e^{2ρ|x' − x|},
 
@@ -74,7 +74,7 @@ class _Curve:
 
 @dataclass
 class ShareCurves:
-    """P and R at some sizes; cells are computed on demand."""
+    """P and R of a model as functions of C; cells are computed on demand."""
 
     model: MeansByCounts
     _cells: dict[int, tuple[_Curve, _Curve]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class ShareCurves:
             return Jet(*curves[0].over(at, half), *curves[1].over(at, half))
 
     def largest(self, part: Callable[[Jet], arb], low: fmpq, high: fmpq, accuracy: fmpq) -> tuple[Fraction, Fraction]:
-        """Enclose the largest value of a function of P, R and their derivatives over [low, high].
+        """Return bounds of the largest value of a function of P, R and their derivatives over [low, high].
 
         The relative width is at most `accuracy`, or the width at most 2⁻³⁰, if the balls allow it. Raises
         UndecidedError if they are infinite.
@@ -142,14 +142,14 @@ class ShareCurves:
         theta = arb(_ANGLE)
         ranges = [arb((count.size + (count.square if model.query else count.size)) / 2) for count in model.counts]
         most = arb((model.q + (model.q**2 if model.query else model.q)) * fmpq(1, 2))
-        # The largest distance from a point of the cell to the nearest node.
+        # `gap` is the largest distance from a point of the cell to the nearest node.
         gap = h / 4 * _most([2 * (1 - angles[0]), *(one - other for one, other in pairwise(angles))])
         W = 2 * (h / 4) ** n
         slopes = arb(1), 2 / h * n**2, (2 / h) ** 2 * n**2 * (n**2 - 1) / 3
         curves = []
         for j, constant in ((0, (2 * theta).exp() / theta.cos()), (1, (4 * theta).exp() / theta.cos() ** 2)):
             values = [sum((part[j] for part in each), arb(0)) for each in parts]
-            # |f⁽ᵐ⁾|/m! on the cell, by the nearest node.
+            # These bound |f⁽ᵐ⁾|/m! on the cell, by the values at the nearest node.
             bounds = []
             for m in (n, n + 1, n + 2):
                 factors = [(rho / theta) ** m * (2 * (j + 1) * rho * gap).exp() for rho in ranges]
@@ -161,7 +161,7 @@ class ShareCurves:
                 2 * bounds[2] * W + 2 * bounds[1] * W * slopes[1] + bounds[0] * W * slopes[2],
             )
             wide = (1 + arb(n).log()) * _most([value.rad() for value in values])
-            # Derivatives of the left-out part, by the same strips.
+            # These bound the derivatives of the left-out part, by the same strips.
             rest = [arb(model.left_out) * constant * math.factorial(m) * (most / theta) ** m for m in range(3)]
             errors = tuple(x + wide * y + z for x, y, z in zip(off, slopes, rest, strict=True))
             curves.append(_Curve(_interpolated([value.mid() for value in values], angles, h), errors))
@@ -169,7 +169,7 @@ class ShareCurves:
 
 
 def _number(low: fmpq) -> int:
-    """Return the number of the cell that contains a C; a cell contains its beginning and not its end."""
+    """Return the number of the cell that contains C = `low`; a cell contains its lower end, and not its upper end."""
     return int((low / _LENGTH).floor())
 
 
@@ -198,5 +198,5 @@ def _interpolated(values: list[arb], angles: list[arb], h: arb) -> arb_poly:
 
 @lru_cache(maxsize=16)
 def share_curves(T: int, q: int, D: int, query: bool) -> ShareCurves:
-    """Return P and R as functions of C at some sizes."""
+    """Return P and R as functions of C for a model's sizes."""
     return ShareCurves(MeansByCounts(T, q, D, query))

@@ -1,9 +1,9 @@
-r"""Steps for sign encodings: the slopes of softmax's shares p_i in C, and bounds of these by the logits' variance.
+r"""Steps for sign encodings: the slopes of softmax's shares p_i in C, and bounds of them by the logits' variance.
 
-With the logits C v_i the shares have the slopes p_i x_i, x_i = v_i − v̄. After a move t of C a share is p_i e^{v_i t}
-over the mean of e^{v t} under the shares. To the second order in t only the first two moments of v matter.
+With the logits C v_i the shares have the slopes p_i x_i, x_i = v_i − v̄. If C moves by t, a share becomes p_i e^{v_i t}
+divided by the mean of e^{v t} under the shares. To second order in t only the first two moments of v matter.
 
-Slopes in α and C are scaled to those in √d α and √d_e C.
+Slopes in α and C are scaled to slopes in √d α and √d_e C.
 """
 
 import sympy as sp
@@ -55,7 +55,7 @@ FOR_AN_ENCODING = (
     ),
     Implication("square_of_a_share", (sp.Le(part, 1),), sp.Le(part**2, part), says="p^2 <= p where 0 <= p <= 1"),
 )
-"""Term by term: the second moment about the mean, and the sums over the tokens."""
+"""Bounds of the second moment about the mean, and of the sums over the tokens, term by term."""
 DERIVATIVES = (
     Implication(
         "square_of_a_part",
@@ -96,4 +96,4 @@ SCALED = (
         says="d^(1/2) (eta/d) g = eta (g/d^(1/2)), and so for d_e",
     ),
 )
-"""The slope g in α, and g/√d in √d α: the square norm of the gradient, and a step of size η."""
+"""The square norm of the gradient, and a step of size η, by the slopes g in α and g/√d in √d α."""

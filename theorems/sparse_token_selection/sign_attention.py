@@ -1,10 +1,10 @@
 r"""Softmax attention with random sign encodings: bounds of two means, P and R, without sampling.
 
 The encodings e_1 … e_T ∈ R^D have independent entries ±1/√D, y is a q-subset of [T], u = Σ_{i∈y} e_i, v_i = e_i·u.
-With W = diag(0, C I) token i has the logit C v_i, and the query token, if it is attended to, C|u|². With N the
-softmax's denominator and p_i = e^{C v_i}/N,
+With W = diag(0, C I) token i has the logit C v_i, and the query token, if it is attended to, has the logit C|u|². With
+N the softmax's denominator and p_i = e^{C v_i}/N,
 
-    P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over tokens, the query token not among them).
+    P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over the tokens without the query token).
 
 *Moments.* v_i and |u|² are sums over the D coordinates, which are independent and identically distributed. So for
 integers a_i ≥ 0 the mean of exp(C Σ a_i v_i + h|u|²) is the D-th power of a mean over the q signs ε_i of one
@@ -13,15 +13,16 @@ coordinate,
     E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i.
 
 By the multinomial theorem N^k is a sum of such exponentials with Σ a_i = k, or Σ a_i ≤ k if the query token is attended
-to: its factors are in h. Two of them have the same mean if their a_i are the same up to order, on the selected tokens
-and on the others. They are grouped by integer partitions, so that the number of terms depends on k alone.
+to, whose factors contribute to h. Two exponentials have the same mean if their a_i are the same up to order, on the
+selected tokens and on the others. They are grouped by integer partitions, so that the number of terms depends on k
+alone.
 
 *Bounds.* For any ℓ = ρ v_i + b|u|², p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}. Moments of X
 weighted with w or w² bound E p_i and E p_i² from below (`moment_bounds.reciprocal_powers`), and from above if X has a
 positive lower bound. For ρ = 0 there is such a bound: X ≥ q if b ≤ 1/q, as the geometric mean of e^{C v_i} over y is
 e^{C|u|²/q}, and X ≥ 1 if the query token is attended to and b ≤ 1. The less X varies, the fewer moments are needed. The
 slope of log N in C|u|² is about P/q plus the query token's share, so b is chosen near this value. Without the query
-token, 1 minus a lower bound of the share of the tokens that are not selected is another upper bound of P.
+token, the upper bound of P is 1 minus a lower bound of the share of the tokens that are not selected.
 """
 
 import math
@@ -64,7 +65,7 @@ _TILTS = 16
 
 @dataclass(frozen=True)
 class SignAttention:
-    """T tokens, q of them selected, encodings in D dimensions; `query` says whether the query token is attended to."""
+    """A model: T tokens, q of them selected, D dimensions; `query` says whether the query token is attended to."""
 
     T: int
     q: int
@@ -189,7 +190,7 @@ class SignAttention:
         return found
 
     def _tables(self, C: arb) -> "_Tables":
-        """Return the tables at C: those of the last C are kept."""
+        """Return the tables at C; the tables of the last C are kept."""
         key = (flint.ctx.prec, *_exactly(C))
         if key not in self._last:
             self._last.clear()
@@ -226,7 +227,7 @@ class _Tables:
         self._made: dict[object, list[_Table]] = {}
 
     def of(self, place: Place, weight: arb | None, orders: int) -> list[_Table]:
-        """Return the tables of a place, of the orders 0 … `orders` at least; `weight` is None without a weight."""
+        """Return the tables of a place, at least for orders 0 … `orders`; without a weighted token `weight` is None."""
         tables = self._made.setdefault((place, weight if weight is None else _exactly(weight)), [])
         write = self._chosen if place == "selected" else self._others
         extra = _Exponentials(arb(0) if weight is None else weight)
@@ -299,7 +300,7 @@ def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int 
 
 @cache
 def partitions(n: int, largest: int) -> tuple[tuple[int, ...], ...]:
-    """Return the partitions of a number into parts of at most some size, each in falling order."""
+    """Return the partitions of n into parts of at most `largest`, each in descending order."""
     return tuple(_descending(n, largest))
 
 

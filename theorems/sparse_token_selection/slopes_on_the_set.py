@@ -1,7 +1,7 @@
 """Steps for population descent on the set of Lemma 2: the slopes f and g in α and C, their derivatives and zeros.
 
-A step subtracts η_t f from α and η_t g from C, f = αR − P/q and g = d/(2d_e) (α²R' − 2αP'/q). The names are those of
-`least_loss_with_the_query` and `least_loss_without_the_query`, where the proofs are.
+A step subtracts η_t f from α and η_t g from C, f = αR − P/q and g = d/(2d_e) (α²R' − 2αP'/q). The proofs that use these
+steps are in `least_loss_with_the_query` and `least_loss_without_the_query`, with the same names.
 """
 
 import sympy as sp
@@ -18,7 +18,7 @@ P_bend, R_bend, mixed, curvature, f, g, new_f, x, y = sp.symbols(
 step, length, most, square, bend, part, other_part = sp.symbols(
     "step length most square bend part other_part", nonnegative=True
 )
-"""A step size, a part of it, and bounds."""
+"""`step` is a step size, `length` is a part of it, and the others are bounds."""
 VARIABLES = (
     *(P, R, P_slope, R_slope, P_bend, R_bend, alpha, t, mixed, curvature, f, g, new_f, x, y),
     *(step, length, most, square, bend, part, other_part, *slopes.OF_A_SHARE),

@@ -1,4 +1,4 @@
-r"""All stationary points of the one-hot recursion: none is finite, and two lie at infinity.
+r"""All stationary points of the one-hot recursion: none is finite, and two are at infinity.
 
 With e_α = 1 − αS and e_C = 1 − αP(1−w),
 
@@ -7,7 +7,7 @@ With e_α = 1 − αS and e_C = 1 − αP(1−w),
 At finite C, P and w are positive and P < 1, so a stationary point has e_α = 0, hence α ≠ 0 and
 e_C = 0, hence w = 0: there is none. As C → +∞ the slope in α tends to d(α − 1)/q, so α = 1,
 where L = 0; as C → −∞ (all attention on the other tokens) it tends to dα/(T−q), so α = 0, where
-L = d/(2q). Training from zero has C ≥ 0, so that only the first matters. During training W keeps the direction of
+L = d/(2q). Training from zero has C ≥ 0, so that only the first is relevant. During training W keeps the direction of
 I − 11ᵀ/T, whose cosine with W* = diag(0, I_T) is √(1 − 1/T), and V keeps the direction of V*.
 
 Source: derived here.
@@ -52,7 +52,7 @@ def _limit(expression: sp.Expr, *, others: bool = False) -> sp.Limit:
     return sp.Limit(expression.doit().subs(C, sp.log(u) if others else -sp.log(u)), u, 0)
 
 
-# I − 11ᵀ/T: T entries 1 − 1/T and T(T−1) entries −1/T; its inner product with I is its trace.
+# I − 11ᵀ/T has T entries 1 − 1/T and T(T−1) entries −1/T; its inner product with I is its trace.
 trace = T * (1 - 1 / T)
 norm_squared = T * (1 - 1 / T) ** 2 + T * (T - 1) / T**2
 

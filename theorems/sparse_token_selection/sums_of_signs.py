@@ -1,4 +1,4 @@
-"""Steps for the second and the fourth moment of a sum of N independent signs, by adding one sign after the other."""
+"""Steps for the second and the fourth moment of a sum of N independent signs, by adding one sign at a time."""
 
 import sympy as sp
 

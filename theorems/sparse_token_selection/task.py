@@ -8,7 +8,7 @@ z_i = (x_i; e_i), query z_query = (x_query; Σ_{i∈y} e_i) with x_query = 0_d, 
 
     f(X, y) = V Z softmax(Zᵀ W z_query),   W ∈ R^{(d+d_e)×(d+d_e)},  V ∈ R^{d×(d+d_e)}.
 
-Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². This combination of the pieces is our reading
+Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². This combination of the definitions is our reading
 of the paper. One-hot encoding (Definition 2): d_e = T and e_i is the i-th unit vector.
 
 The functions below take explicit sizes (small T, any entries). The theorems of this folder keep T and q symbolic.
@@ -66,10 +66,10 @@ ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) 
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")
 
 ONE_HOT_RUN = (GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT)
-"""The run of Theorem 1."""
+"""The hypotheses on the run of Theorem 1."""
 ONE_HOT_RUN_LABELS = tuple(hypothesis.label for hypothesis in ONE_HOT_RUN)
 SIGNS_ON_THE_SET = (GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET)
-"""A layer on the set of Lemma 2, with C ≥ 0, and independent signs for encodings."""
+"""The hypotheses on a layer on the set of Lemma 2, with C ≥ 0 and independent signs as encodings."""
 
 
 def one_hot(length: int) -> sp.Matrix:
@@ -106,6 +106,6 @@ DESCENT_ON_MEANS = (*NORMAL_MEAN, "the gradient of the population loss is the me
 
 MEAN_EXISTS = {"mean_exists": "layer.sign_tables.sign_tables_are_a_mean"}
 RUNS_EXIST = {"run_exists": "layer.reduced_dynamics.lemma1_run_exists", **MEAN_EXISTS}
-"""The propositions that such means and runs exist, for the formal text of a claim about all of them."""
+"""The propositions that a normal mean and a run exist, for the formal text of a claim about all means and runs."""
 LOSS_ON_THE_SET = {"loss_on_the_set": "layer.reduced_dynamics.lemma1_loss_on_the_set", **MEAN_EXISTS}
 """The propositions on the population loss on the set as a function of α and C."""

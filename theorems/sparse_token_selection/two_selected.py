@@ -15,8 +15,8 @@ T ≥ 4. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the
 like d + log(T/ε)/log(4/3). The infimum is not attained at any finite (α, C). For q ≥ 3 the selected logits differ, and
 no such bound holds for large d_e.
 
-Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us; the bounds here are
-derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
+Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us, and the bounds are
+ours. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
 """
 
 from functools import partial
@@ -170,8 +170,8 @@ ARGUMENT = (
     Inference("product", "P² = (E S)² ≤ R E 4/(2 + k), for every C", ("selected_shares",), "Cauchy-Schwarz"),
     Inference(
         "limit",
-        "as C → ∞ the shares of those 2 + k tokens tend to 1/(2 + k), and all others to 0: P → 2m and R → m with m = "
-        "E 1/(2 + k), and so P²/(2R) → 2m",
+        "as C → ∞ the shares of these 2 + k tokens tend to 1/(2 + k), and all other shares to 0: P → 2m and R → m with "
+        "m = E 1/(2 + k), and so P²/(2R) → 2m",
         ("logits", "equal_shares", "limit_of_the_ratio"),
         rules.BOUNDED_CONVERGENCE,
     ),

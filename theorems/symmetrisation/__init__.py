@@ -1,1 +1,1 @@
-"""General mathematics: means over exchangeable entries, with the number of entries symbolic."""
+"""General mathematics: means over exchangeable entries, with a symbolic number of entries."""

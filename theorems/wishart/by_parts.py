@@ -58,7 +58,7 @@ def pairing_sum(words: Sequence[Sequence[str]], symmetric: Collection[str] = (),
 
 
 def chain_sum(letters: Sequence[str], symmetric: Collection[str] = (), weight: int = 0) -> PairingSum:
-    """Return E tr(W M_1 W M_2 … M_{k−1} W B) for an arbitrary B, which `opened` removes; errors as `pairing_sum`."""
+    """Return E tr(W M_1 W M_2 … M_{k−1} W B) for any B, which `opened` removes; errors as for `pairing_sum`."""
     return _sum([[*(_letter(letter, symmetric) for letter in letters), _OPEN]], symmetric, weight)
 
 

@@ -43,7 +43,7 @@ class GaussianMoment(Equality):
         The letters whose columns are independent and N(0, C), each with C: a letter, or None for I. Different normal
         letters are independent.
     random
-        Random traces: the name of each, with the polynomial in the letters whose trace it is.
+        Random traces: the name of each, with the polynomial in the letters of which it is the trace.
     traces
         Values of traces of words without a normal letter, by the word: an assumption on the given matrices.
     symmetric

@@ -125,7 +125,7 @@ class Inference:
     uses
         The premises: labels of steps, hypotheses, claims and earlier inferences, and ids of other theorems
         (`wang2024.lemma1`, for all its claims) or claims of theirs (`wang2024.lemma1:loss`). If a premise is of
-        another theorem, the premises include the hypotheses from which that theorem's hypotheses follow.
+        another theorem, the premises must include the hypotheses from which that theorem's hypotheses follow.
     rule
         The name of one of the elementary `RULES`, or a `Rule`.
 
@@ -170,12 +170,12 @@ class Inference:
 
     @property
     def named_rule(self) -> Rule:
-        """The rule."""
+        """The rule, as a `Rule`."""
         return RULES[self.rule] if isinstance(self.rule, str) else self.rule
 
 
 def theorem_of(used: str) -> str | None:
-    """Return the id of the theorem to which a premise belongs, None for a label of the same theorem."""
+    """Return the id of the other theorem to which a premise belongs; None for a label of the argument's own theorem."""
     name = used.partition(":")[0]
     return name if "." in name else None
 
@@ -200,8 +200,8 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
     """Raise TheoremError for a repeated label, a missing premise, and an unused step, inference or theorem.
 
-    An inference may use only earlier inferences, so that none rests on itself. An inference that no other uses must
-    conclude a claim. Each theorem in `proof_uses` must be used.
+    An inference may use only earlier inferences, so that none rests on itself. An inference that no other inference
+    uses must conclude a claim. Each theorem in `proof_uses` must be used.
     """
     claims, steps = ({clause.label for clause in part} for part in (statement.claims, statement.steps))
     known = {*claims, *steps, *(hypothesis.label for hypothesis in statement.hypotheses)}

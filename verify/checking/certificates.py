@@ -1,4 +1,4 @@
-"""Certificates: the decided clauses of a check as data that a program knowing nothing of this one can re-check."""
+"""Certificates: the decided clauses of a check as data that an independent program can re-check."""
 
 import json
 import sys

@@ -41,7 +41,7 @@ _LEAST_WORK = 5e6
 _HARD_END = 1.1
 """Multiple of the time budget after which code that does not check the deadline is ended."""
 _GRACE = 0.3
-"""Seconds added to that time: of a small budget, a tenth is too short for code that does check the deadline."""
+"""Seconds added to that time: a tenth of a small budget is too short for code that does check the deadline."""
 
 
 def check(
@@ -133,7 +133,7 @@ def check_wrong(
         raise InputError("label", label, meant(label, theorem.evaluations, "there are evaluations for"))
     end, statement = time.monotonic() + seconds, theorem.statement
     wrong = InWords(label, evaluation.wrong)
-    # The wrong variant of a limit must be refuted too: a violation counts here.
+    # For a limit, a violation leaves the claim undecided, but it must refute the wrong variant.
     sampled = evaluation.sampled or evaluation.limit
     evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials, sampled=sampled, limit=False)}
     instance = parse(statement, given)

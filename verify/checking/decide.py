@@ -212,7 +212,7 @@ class Decider:
 
 
 def both(*found: Rechecked) -> Rechecked:
-    """Return the union of the trusts of some values; None unless all values are re-checked."""
+    """Return the union of the trusts of some values; None if a value is not re-checked."""
     trusts = [each for each in found if each is not None]
     return frozenset[Trust]().union(*trusts) if len(trusts) == len(found) else None
 
@@ -220,7 +220,7 @@ def both(*found: Rechecked) -> Rechecked:
 def decided(
     statement: Statement, instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
 ) -> ClauseResult:
-    """Decide one clause at an instance; the statement's words must be decided already."""
+    """Decide one clause at an instance; the statement must be `specialised` to the instance's words already."""
     end, proofs = time.monotonic() + seconds, proofs_for_all(clause, statement, hypotheses=False)
     question = Question(statement, instance, Budget(end, runs_end=end), for_all=proofs)
     return Decider(statement, instance).decide(clause, question)
@@ -270,7 +270,7 @@ def _refuse_ill_typed(clause: Clause, result: Any) -> None:
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
     """Return the result with its proof's checkpoints removed; None if the proof has none.
 
-    The balls of a checkpoint are several times wider than those of the run: they may not decide a close comparison.
+    The balls of a checkpoint are several times wider than the run's, and may be too wide to decide a comparison.
     """
     proof = result.proof
     return replace(result, proof={**proof, "checkpoints": []}) if proof and proof.get("checkpoints") else None

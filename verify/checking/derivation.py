@@ -100,7 +100,7 @@ class Derivation(Formula):
     shorthands: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
 
     def notation(self) -> list[tuple[sp.Expr, sp.Expr]]:
-        """Return names with meanings; those of shorthands use the later shorthands, those of definitions use all."""
+        """Return names with meanings; a shorthand's meaning uses the later shorthands, a definition's uses all."""
         short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 

@@ -1,4 +1,4 @@
-"""The least integer of a range at which some expressions are at most a level, computed exactly, also if not monotone.
+"""The least integer of a range at which some expressions, monotone or not, are at most a level, computed exactly.
 
 An integer at which all expressions are at most the level is enough. If the expressions are rational in the integer's
 symbol, they cross the level, or have no value, only at the real roots of some polynomials. So the least integer that is
@@ -59,7 +59,7 @@ def _enough(room: sp.Expr, name: str, candidate: int, question: Question) -> boo
 
 
 def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, question: Question) -> Iterable[int]:
-    """Return integers of the range, in order, that include the least one that is enough, if any is."""
+    """Return integers of the range, in order; the least integer that is enough, if there is one, is among them."""
     known = {other: value for other, value in question.instance.items() if other != name}
     places = {low}
     for room in rooms:

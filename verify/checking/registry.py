@@ -224,7 +224,10 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object with an id, of a kind and a class. Raises InputError, with `besides` for an unknown id."""
+    """Return the object with an id, of a kind and a class.
+
+    Raises InputError; for an unknown id, the message ends with `besides`.
+    """
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # This raises if a catalogue cannot be read: the id may be in it.
@@ -252,7 +255,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     """Return the object that an id or `file.py:name` names, of a kind such as `theorem` and of a class.
 
-    The name may be left out for a file that holds a single such object. Raises InputError if none is found.
+    The name may be left out for a file with a single such object. Raises InputError if no such object is found.
     """
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):
@@ -264,7 +267,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return an object's place `file.py:name` in a loaded module, and the module's name; None if no module holds it."""
+    """Return an object's place `file.py:name` in a loaded module, and the module's name; None if it is in no module."""
     # The main script comes last: it may make the object under a condition that does not hold in another process.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)

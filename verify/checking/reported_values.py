@@ -147,7 +147,7 @@ class ValueOver:
 
 
 Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...] | ValueLargest | ValueLeast | ValueOver
-"""Kinds of reported value. A relation's value is its truth; that of several `ValueWhere` is the first that applies."""
+"""Kinds of reported value. A relation's value is its truth; of several `ValueWhere`, the first that applies counts."""
 
 
 def expressions_of(value: Value) -> tuple[sp.Basic, ...]:

@@ -2,8 +2,8 @@
 
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
 proves it, argued if an argument concludes it from proved steps (but stated if nothing evaluates it), and formal if the
-package's record says that a proof assistant's kernel accepted it. A theorem stands no higher than its weakest claim,
-and no higher than the weakest theorem that its proof uses, directly or indirectly. If all its claims are formal, the
+package's record says that a proof assistant's kernel accepted it. A theorem's standing is at most that of its weakest
+claim, and of the weakest theorem that its proof uses, directly or indirectly. If all its claims are formal, the
 theorems that its proof uses do not count.
 """
 
@@ -37,20 +37,20 @@ _SETTING = ("parameters", "variables", "domain", "hypotheses", "definitions")
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a theorem: its evidence, and that of its clauses for all parameters.
+    """The standing of a theorem and of its clauses for all parameters, and the theorem's evidence at its example.
 
     Parameters
     ----------
     clauses
         The standing of each clause for all parameters, by label.
     for_all_parameters
-        The standing of its claims, with the theorems that its proof uses.
+        The joint standing of its claims and of the theorems that its proof uses.
     evidence
         The weakest evidence of its claims at its example; None if a claim is in words, or there is no certificate.
     trusts
         The certificate's trusts beyond the re-checker's core.
     why
-        The reason why there is no certificate.
+        The reason why no certificate counts; "" if one does.
     """
 
     theorem: str

@@ -29,7 +29,7 @@ from verify.shown import Formula
 _LINE = "line."
 """The beginning of the id of a theorem that is stated in a line; the statement's digest follows."""
 WITHOUT = " without "
-"""The text between a theorem's id and the label of a hypothesis, in the id of a variant without it."""
+"""The text between a theorem's id and the label of a hypothesis, in the id of a variant without this hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Bound:
     proved
         The best proved bound of the same quantity.
     free
-        A trivial bound: the claimed one is vacuous unless it is smaller.
+        A trivial bound: the claimed bound is vacuous unless it is smaller.
     along
         The parameter along which `explore` reports where the claimed bound becomes smaller than the trivial one.
 
@@ -124,7 +124,7 @@ class Theorem(Formula):
     values
         Reported values by name: an expression, a relation, or one of the kinds of `reported_values`.
     derivation
-        Function that returns the `Derivation`; called when it is asked for.
+        Function that returns the `Derivation`; called only when a derivation is asked for.
     proofs
         For a clause's label, the data of its proof, such as `Multipliers`, `Descent` or `Tube`.
     evaluations
@@ -136,8 +136,8 @@ class Theorem(Formula):
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
     boundaries
-        Hypotheses of other theorems, by the theorem's id; at their boundary something changes here. A sweep's plot
-        draws this boundary beside those of the theorem's own hypotheses. It is no part of the claims.
+        Hypotheses of other theorems, by the theorem's id. A sweep's plot draws their boundaries beside the boundaries
+        of this theorem's own hypotheses; the claims do not use them.
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         has a proof of its own needs none.
@@ -195,7 +195,7 @@ class Theorem(Formula):
                 self.statement.refuse_bound(expression)
             self.statement.refuse_other_symbols(*expressions_of(value))
         self._names_agree()
-        # A variant has lost parts that its argument would use: see `variant`.
+        # A variant has no argument, because its statement may lack parts that the argument uses.
         if self.argument:
             refuse_bad_argument(self.argument, self.statement, self.proof_uses)
         for extension in self.extensions:
@@ -404,9 +404,9 @@ def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
     Parameters
     ----------
     line
-        Such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **` and the functions
-        that `verify language` lists, joined by `and`. Domains and hypotheses are separated by commas; a name without a
-        domain is a real number.
+        The text, such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **` and the
+        functions that `verify language` lists, joined by `and`. Domains and hypotheses are separated by commas; a name
+        without a domain is a real number.
     by
         Multipliers of the claim's proof, as in `Multipliers`; the hypotheses are `hypothesis 1` and so on.
 
@@ -445,7 +445,7 @@ def _stated(line: str) -> Theorem:
 
 
 def reference_of(theorem: Theorem) -> tuple[str, str] | None:
-    """Return the reference by which another process loads this theorem, and its module; None if no module holds it."""
+    """Return the reference by which another process loads this theorem, and its module; None if it is in no module."""
     if is_line(theorem.title) and theorem.id.startswith(_LINE):
         with contextlib.suppress(InputError):
             if claim(theorem.title) is theorem:

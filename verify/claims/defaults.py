@@ -39,7 +39,7 @@ class ClauseDefaults:
         raise NotImplementedError
 
     def bound_names(self) -> set[str]:
-        """Return no names."""
+        """Return the empty set: the clause binds no names."""
         return set()
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Clauses about a recursion: its observable comes down to a level, and stays there."""
+"""Clauses about a recursion: its observable falls to a level, and stays at or below it."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from verify.evaluation.numerical.runs import Margins
 
 SCAN_STEPS = 200_000
-"""Maximum number of steps that a search follows in float64; confirming a later step in balls would take long."""
+"""Maximum number of steps that a search computes in float64; confirming a later step in balls would take long."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Reaches(ClauseDefaults):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     dynamics
         The recursion.
     level
         The level.
     within
-        The number of steps within which the level is claimed to be reached; None claims no number.
+        The number of steps within which the level is claimed to be reached; None if no such number is claimed.
     not_before
-        The number of steps before which the level is claimed not to be reached; None claims no number.
+        The number of steps before which the level is claimed not to be reached; None if no such number is claimed.
     says
         The clause in words.
 
@@ -111,7 +111,7 @@ class Reaches(ClauseDefaults):
         return {"kind": "reaches", "label": self.label, "says": self.says} | parts
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Follow the recursion in balls to its first step at or below the level, or into an invariant set above it."""
+        """Iterate the recursion in balls to its first step at or below the level, or into an invariant set above it."""
         level, dynamics = question.exact(self.level), expanded(question.statement, self.dynamics)
         last, first = None, 0
         if self.not_before is not None:
@@ -219,9 +219,9 @@ class Reaches(ClauseDefaults):
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the clause's relative margin.
 
-        With `within`, this is that of level − smallest value up to this step, or 1 if the step is beyond `SCAN_STEPS`
-        and no violation is seen before. Without `within`, it is 1 if the level is reached. If the level is reached at a
-        step t < `not_before`, the margin is at most t/not_before − 1.
+        With `within`, the margin is (level − smallest value up to this step)/|level|, or 1 if the step is beyond
+        `SCAN_STEPS` and no violation is seen before. Without `within`, it is 1 if the level is reached. If the level is
+        reached at a step t < `not_before`, the margin is at most t/not_before − 1.
 
         Without `within`, a run that does not reach the level has a small positive margin. It counts as a violation only
         if it never comes below its start, or settles on a cycle above the level. The margin is then negative and small,
@@ -281,11 +281,11 @@ def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
 def _followed(
     question: Question, dynamics: Dynamics, level: Fraction, last: int | None
 ) -> "Passage | Cycle | Kept | Horizon":
-    """Return the run up to its first step at or below a level; it ends at the step `last` if that is given."""
+    """Return a run's first passage of a level, up to the step `last` if given, or a proof or enclosure beyond it."""
     if last is None:
         return question.run(dynamics, level)
     if question.tube(dynamics) is not None:
-        # The tube encloses the run beyond the steps that can be followed.
+        # The tube encloses the run beyond the steps that can be computed.
         far = question.run(dynamics, level)
         if isinstance(far, Horizon) and not far.steps[0] <= last < far.steps[1]:
             return far
@@ -301,7 +301,7 @@ class Stays(ClauseDefaults):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     dynamics
         The recursion.
     reached, level
@@ -390,7 +390,7 @@ class Stays(ClauseDefaults):
     ) -> tuple[int, Enclosure, int] | None:
         """Return a step at which the observable is certified above the level, its value there, and the bits.
 
-        At most `steps` steps after the passage are followed; None if there is no passage, or no such step is found.
+        At most `steps` steps after the passage are computed; None if there is no passage, or no such step is found.
         """
         if not passage.reached:
             return None
@@ -398,7 +398,7 @@ class Stays(ClauseDefaults):
         return first_excess(dynamics, reached, level, question.instance, passage, steps=steps, deadline=end)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the relative margin level − largest value after `reached` is reached; above 2 if it is not reached."""
+        """Return (level − largest value after `reached` is reached)/|level|; above 2 if `reached` is not reached."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
         for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):

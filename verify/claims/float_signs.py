@@ -32,7 +32,7 @@ def floats_decide(clause: ClauseData, statement: Statement, numbers: set[str]) -
 
 
 def smaller_first(clause: ClauseData) -> tuple[sp.Basic, sp.Basic]:
-    """Return an inequality's sides; the first is the one that is claimed to be the smaller."""
+    """Return an inequality's sides, first the side that is claimed to be smaller."""
     assert clause.relation is not None
     left, right = clause.relation.args
     return (right, left) if is_upward(clause) else (left, right)  # type: ignore[return-value]

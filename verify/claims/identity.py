@@ -42,7 +42,7 @@ class Identity(Equality):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     left, right
         The two sides.
     says
@@ -67,7 +67,7 @@ class Identity(Equality):
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Look for a symbolic zero, for all parameters or at the instance, and then for a point that refutes it."""
+        """Look for a symbolic zero, for all parameters or at the instance; then for a point that refutes the clause."""
         statement = question.statement
         proof, doubt = question.proof_for_all()
         if proof is not None:
@@ -129,7 +129,7 @@ Sides: TypeAlias = tuple[sp.Expr, sp.Expr]
 
 @lru_cache(maxsize=2**12)
 def _sides(clause: Identity, statement: Statement) -> Sides:
-    """Return the sides with definitions put in and derivatives carried out."""
+    """Return the sides with definitions substituted and derivatives carried out."""
     left, right = (differentiate(rebuilt(statement.expand(side))) for side in clause.expressions())
     return left, right  # pyright: ignore[reportReturnType]
 
@@ -188,7 +188,7 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
     """Return the factors by which a re-check may divide, each with the index of a relation that excludes its zeros.
 
-    These are factors of the divisors that were met here, in lowest terms, and of the denominators as they are written
+    These are factors of the divisors that were found here, in lowest terms, and of the denominators as they are written
     in the difference and in the sides, except those inside a limit. `factor_signs` defines the indices, −1 and None.
     """
     plain = [taken_apart(side)[0] for side in sides]

@@ -39,7 +39,7 @@ class Implication(ClauseDefaults):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     conditions
         The relations that are assumed, at least one.
     conclusion
@@ -101,7 +101,7 @@ class Implication(ClauseDefaults):
         return deduction_proof(self.conclusion, statement, proof_work(), self.conditions, hypotheses=hypotheses)
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Decide the clause: by a proof for all parameters, or by a point.
+        """Decide the clause by a proof for all parameters, or by a point that refutes it.
 
         The point satisfies the conditions and violates the conclusion.
         """
@@ -118,7 +118,7 @@ class Implication(ClauseDefaults):
         return ClauseResult.undecided(self, "no proof was found from its conditions" + (f": {doubt}" if doubt else ""))
 
     def _against(self, question: Question, point: Mapping[str, Fraction]) -> ClauseResult | None:
-        """Return the refutation at a point; None unless the point keeps all conditions and violates the conclusion."""
+        """Return the refutation at a point if it satisfies all conditions and violates the conclusion, else None."""
         values = {**question.instance, **point}
         *held, (holds, margin, bits) = (
             Inequality(self.label, each).decided(question.statement, values)
@@ -142,7 +142,7 @@ class Implication(ClauseDefaults):
             yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
 
     def _alone(self, statement: Statement, instance: Instance) -> tuple[Relational, ...]:
-        """Return the relations with definitions expanded, if variables and no parameters occur in them; else ()."""
+        """Return the relations with definitions expanded, if only variables, not parameters, occur in them; else ()."""
         expanded = [statement.expand(each) for each in (*self.conditions, self.conclusion)]
         relations = tuple(each for each in expanded if isinstance(each, Relational))
         free = symbols_by_name(sp.Tuple(*relations))
@@ -154,7 +154,7 @@ class Implication(ClauseDefaults):
         return [symbol for name, symbol in sorted(symbols.items()) if name not in instance]
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the conclusion's least relative margin at points that keep the conditions; infinity if none does."""
+        """Return the conclusion's least relative margin at points that satisfy the conditions; infinity without one."""
         if alone := self._alone(statement, instance):
             return _margin(alone)
         relations = (*self.conditions, self.conclusion)
@@ -169,7 +169,7 @@ def _spread(variables: Sequence[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
 def _least(
     statement: Statement, relations: Sequence[Relational], instance: Instance, points: Iterable[Mapping[str, Fraction]]
 ) -> float:
-    """Return the last relation's least relative margin at points that keep the others; infinity if none does."""
+    """Return the last relation's least relative margin at points that satisfy the others; infinity if none does."""
     parts, least = [Inequality("", each) for each in relations], math.inf
     for point in points:
         named: dict[str, Any] = {**instance, **{name: float(value) for name, value in point.items()}}

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false
-"""A claim in words, which the language cannot express: an argument may establish it, and its own code evaluates it."""
+"""A claim in words, which the language cannot express: an argument may establish it, and trials may evaluate it."""
 
 import math
 import sys
@@ -66,7 +66,7 @@ Trials: TypeAlias = "Callable[[Instance, random.Generator], Iterator[Trial]]"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Code that evaluates a claim in words at an instance, beside a wrong claim that it refutes.
+    """Code that evaluates a claim in words at an instance, and a wrong variant of the claim that the code refutes.
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ class _Seen:
 
 @dataclass(frozen=True)
 class InWords(ClauseDefaults):
-    """A claim in one sentence, such as one about all functions of a class; it is never a step.
+    """A claim in one sentence, such as a claim about all functions of a class; it is never a step.
 
-    An argument establishes it. At an instance, the theorem's `Evaluation` for the claim's label evaluates it.
+    An argument may establish it. At an instance, the theorem's `Evaluation` for the claim's label evaluates it.
 
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     says
         The claim.
 
@@ -286,7 +286,7 @@ def _libraries(_modules: int) -> Any:
 
 
 class _NoDraws:
-    """Stands in for the random generator of trials that must not draw."""
+    """A replacement of the random generator for trials that must not draw: each use raises TheoremError."""
 
     def __getattr__(self, name: str) -> Any:
         raise TheoremError(f"an evaluation without draws uses random.{name}: say how many trials it draws")

@@ -49,7 +49,7 @@ class Inequality:
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     relation
         The relation, unevaluated.
     says
@@ -90,7 +90,7 @@ class Inequality:
         yield from self.relation.args
 
     def bound_names(self) -> set[str]:
-        """Return no names."""
+        """Return the empty set: the clause binds no names."""
         return set()
 
     def to_data(self) -> Mapping[str, object]:
@@ -176,7 +176,7 @@ class Inequality:
         return ClauseResult.undecided(self, why)
 
     def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of variables: the question's points, spread points and, without `points`, those of a search."""
+        """Yield values of variables: the question's points, spread points and, if it has none, points of a search."""
         from verify.evaluation.numerical.suspects import points_against
 
         yield from question.points or ()
@@ -206,6 +206,6 @@ def _detail(shown: ProofForAll | None) -> str:
     """Return the detail of a proof for all parameters; "" if there is none."""
     if shown is None:
         return ""
-    # A subclass may return anything as a proof; anything but a proof is refused with the result.
+    # A subclass may return anything as a proof; if it is no proof, the result is refused later.
     kind = shown.get("kind") if isinstance(shown, Mapping) else ""  # pyright: ignore[reportUnnecessaryIsInstance]
     return _DETAILS.get(str(kind), _POSITIVE)

@@ -7,7 +7,7 @@ With c the centre, X the box, Y an approximate inverse of the Jacobian at c and
 
     K(X) = c − Y f(c) + (I − Y J(X)) (X − c),
 
-f has exactly one root in X if K(X) lies in the interior of X, and none if K(X) and X are disjoint. A root is
+f has exactly one root in X if K(X) is in the interior of X, and none if K(X) and X are disjoint. A root is
 real; if the symbol of an unknown has further assumptions, all points of the box must satisfy them. A critical
 point is a root of the gradient.
 """
@@ -46,9 +46,9 @@ class IsolatedRoot(ClauseDefaults):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     equations
-        Expressions that are to vanish.
+        Expressions that are 0 at the root.
     unknowns
         The symbols x_i.
     centre
@@ -132,7 +132,7 @@ class IsolatedRoot(ClauseDefaults):
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                    # SymPy simplified the equation by the assumptions; at points that violate them, it may be wrong.
+                    # SymPy simplified the equation with the assumptions: it may be wrong where they do not hold.
                     return ClauseResult.undecided(
                         self, f"the box has points that the assumptions of {wrong[0]} exclude"
                     )
@@ -173,7 +173,7 @@ def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np
 
 
 def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
-    """Whether all points of a side of the box satisfy its symbol's assumptions."""
+    """Whether all values of an unknown in the box satisfy its symbol's assumptions."""
     low, high = centre - radius, centre + radius
     return (
         (not symbol.is_positive or low > 0)

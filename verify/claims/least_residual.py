@@ -1,14 +1,14 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-r"""A clause about residual polynomials of least square: p(s) = ∏(1 − a_l s) with p(0) = 1, against a measure.
+r"""A clause about the residual polynomial p(s) = ∏(1 − a_l s), with p(0) = 1, of least ∫ p² dμ for a measure μ.
 
 For a measure μ on the line with moments m_k = ∫ s^k dμ, let f(a) = ∫ ∏_l (1 − a_l s)² dμ, a ∈ R^L. Over all
 polynomials p of degree at most L with p(0) = 1,
 
     ∫ (p + s r)² dμ = ∫ p² dμ + 2 ∫ p s r dμ + ∫ s² r² dμ,
 
-so that p is the only minimiser when it is orthogonal to s, …, s^L and ∫ s² r² dμ > 0 for every r ≠ 0 of degree
+so that p is the only minimiser if p is orthogonal to s, …, s^L and ∫ s² r² dμ > 0 for every r ≠ 0 of degree
 below L. If the L roots of this p are real and distinct, the a_l = 1/root are, up to their order, the only
 minimiser of f. The minimum is ∫ p² dμ = ∫ p dμ.
 
@@ -46,7 +46,7 @@ _LONGEST_MOMENT = 10_000
 
 @dataclass(frozen=True)
 class LeastResidual(ClauseDefaults):
-    """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
+    """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L exactly where the a_l, l = 1 … L, are scale/(root of p).
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;
     other values are for claims that have to be refuted.
@@ -54,7 +54,7 @@ class LeastResidual(ClauseDefaults):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     factors
         L, an integer >= 1.
     moment, index
@@ -153,7 +153,7 @@ class LeastResidual(ClauseDefaults):
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 if the claim holds or no measure has the moments, else minus a relative difference.
+        """Return 1 if the claim holds or no suitable measure has the moments, else minus a relative difference.
 
         Raises UndecidedError for more than 8 factors.
         """
@@ -198,7 +198,7 @@ class _Problem:
     def not_positive(self) -> str | None:
         """Return the reason if ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L; None if it is shown.
 
-        The matrix (m_(i+j+2)), i, j < L, is eliminated, and all its pivots must be positive.
+        All pivots of Gaussian elimination of the matrix (m_(i+j+2)), i, j < L, must be positive.
         """
         rows = [[self.moments[i + j + 2] for j in range(self.count)] for i in range(self.count)]
         for k, pivot in enumerate(_pivots(rows)):
@@ -246,10 +246,10 @@ class _Problem:
 def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
     """Return the reason if no measure on the line has the moments m_0, m_1, …; None if one has.
 
-    The Hankel matrix (m_(i+j)) is eliminated. If all pivots are positive, there is such a measure. If pivot k is the
-    first that is 0, such a measure has k points, the roots of s^k − Σ_(j<k) c_j s^j, where the moments up to m_(2k−1)
-    determine the c_j. There is one if and only if m_i = Σ_(j<k) c_j m_(i−k+j) for all i >= k (Curto and Fialkow,
-    Recursiveness, positivity, and truncated moment problems, 1991).
+    The pivots are those of Gaussian elimination of the Hankel matrix (m_(i+j)). If all are positive, there is such a
+    measure. If pivot k is the first that is 0, such a measure has k points, the roots of s^k − Σ_(j<k) c_j s^j, where
+    the moments up to m_(2k−1) determine the c_j. There is one if and only if m_i = Σ_(j<k) c_j m_(i−k+j) for all i >= k
+    (Curto and Fialkow, Recursiveness, positivity, and truncated moment problems, 1991).
     """
     size = (len(moments) + 1) // 2
     rows = [[moments[i + j] for j in range(size)] for i in range(size)]
@@ -272,7 +272,7 @@ def _pivots(rows: list[list[flint.fmpq]]) -> Iterator[flint.fmpq]:
 
 
 def _recur(moments: Sequence[flint.fmpq], points: int) -> bool:
-    """Whether moments are those of a measure with this number of points, given that the first moments are."""
+    """Whether a measure with this number k of points has all the moments, given that one has the first 2k moments."""
     if not points:
         return not any(moments)
     matrix = flint.fmpq_mat(points, points, [moments[i + j] for i in range(points) for j in range(points)])

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""A statement in a line, with its clauses, and an instance of it in scope."""
+"""A statement in a line of text, with its clauses, and an instance in scope."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -46,7 +46,7 @@ def statement_of(line: str) -> Statement:
 
 
 def defined(statement: Statement) -> Statement | None:
-    """Return the statement with a definition in place of a real parameter that a hypothesis sets equal to a value.
+    """Return the statement with a definition in place of a real parameter that a hypothesis equates with a value.
 
     The relations of the parameter's domain become hypotheses; a hypothesis between numbers is left out if it holds. The
     result is None if no hypothesis is an equation for such a parameter, or if a hypothesis between numbers fails.
@@ -77,7 +77,7 @@ def defined(statement: Statement) -> Statement | None:
 
 
 def _sides(statement: Statement, relation: Any) -> Iterator[tuple[Any, sp.Basic]]:
-    """Yield each side of an equation that is a real parameter, with the other side, if it does not occur there."""
+    """Yield each side of an equation that is a real parameter and does not occur in the other side, with that side."""
     real = {parameter.name for parameter in statement.parameters if parameter.kind == "rational"}
     sides: list[Any] = list(relation.args) if isinstance(relation, sp.Eq) else []
     for symbol, value in (sides, sides[::-1]) if sides else ():

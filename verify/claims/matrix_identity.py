@@ -46,7 +46,7 @@ class MatrixIdentity(Equality):
     Parameters
     ----------
     label
-        Its name.
+        The clause's name.
     left, right
         Polynomials in `matrix(name)` letters, their `sympy.transpose`, and scalars.
     shapes

@@ -34,8 +34,8 @@ Proof: TypeAlias = Mapping[str, Any]
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step.
 
-A key with "far" in place of the last step has a cycle, a kept set of states or an enclosure in a tube; a key with
-"kept" has a kept set. The value is None if none was found.
+The value of a key with "far" in place of the last step is a cycle, a kept set of states or an enclosure in a tube; the
+value of a key with "kept" is a kept set. The value is None if none was found.
 """
 MOST_DRAWS = 10**6
 """Default maximum number of drawn trials of a claim in words."""
@@ -60,15 +60,15 @@ class Question:
     statement, instance
         The statement that is checked, and the parameters' values.
     budget
-        The time that is left, up to `budget.end`, by `time.monotonic()`, in seconds.
+        The time and the work that the evaluation may take.
     in_scope
         Whether all hypotheses hold at the instance.
     digits
-        Significant digits that are asked for.
+        Number of significant digits requested.
     proofs
         Data of proofs by clause, as a `Theorem` has them.
     progress
-        `progress(step)` is called while a recursion is followed.
+        `progress(step)` is called while a recursion is iterated.
     runs
         First passages and runs that were found already, cached for all clauses at the instance.
     for_all
@@ -122,8 +122,8 @@ class Question:
     def proof_for_all(self) -> tuple[ProofForAll | None, str]:
         """Return a proof for all parameters of the clause, or None and the reason if it is known.
 
-        An evaluation calls this once. If the re-checker does not accept the proof, the clause is evaluated again, and
-        given the next proof.
+        An evaluation calls this once. If the re-checker does not accept the proof, the clause is evaluated again, with
+        the next proof.
         """
         return next(self.for_all, (None, ""))
 
@@ -173,7 +173,7 @@ class Question:
         if (run := self.runs[key]) is not None:
             return run
         rest = self.passage(dynamics, level)
-        # The search may have left too little time for the new run to come as far as the first one.
+        # The search may have left too little time for the new run to reach the last step of the first run.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
     def _kept(self, dynamics: Dynamics, level: Fraction) -> "Kept | None":
@@ -212,7 +212,7 @@ def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, 
 
 @cache
 def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
-    """Return a recursion with the statement's definitions put in."""
+    """Return a recursion with the statement's definitions substituted."""
     if not statement.definitions:
         return dynamics
     initial, step = (tuple(map(statement.expand, parts)) for parts in (dynamics.initial, dynamics.step))
@@ -225,7 +225,7 @@ class Clause(ClauseData, Protocol):
     The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
     `verify` returns the data of a shipped kind, or data of a kind that its package adds to the re-checker
     (`lemmascope.rechecks`); its `text` is the one in the data (`says`). The evidence of any other kind is at most
-    computed.
+    `computed`.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class Range:
 
 
 def domain_of(parameter: Parameter) -> Range:
-    """Return the range of a parameter's domain."""
+    """Return the range of a parameter's domain, without an upper end, which is a relation of the statement's domain."""
     low = parameter.minimum if parameter.minimum is not None else parameter.above
     return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
@@ -106,9 +106,9 @@ class Solvable:
     """A relation, prepared for solving it for one of its parameters at values of the others.
 
     If the slack is a quotient of polynomials in the parameter, `coefficients` computes the coefficients of the
-    numerator, which has degree `degree`, then those of the denominator, each constant term first. Otherwise, or if a
-    coefficient has no value anywhere, `coefficients` is None. `scanned` maps the names of the symbols that replace
-    applications of enclosed primitives to these applications.
+    numerator, which has degree `degree`, then the coefficients of the denominator, each constant term first. Otherwise,
+    or if a coefficient has no value anywhere, `coefficients` is None. `scanned` maps the names of the symbols that
+    replace applications of enclosed primitives to these applications.
     """
 
     relation: Any
@@ -133,7 +133,7 @@ class Solvable:
         return self._bisected(values, within) if solved is None else solved
 
     def certified_ranges(self, values: Values, within: Range) -> Ranges | None:
-        """Return the part of `within` in which the relation surely holds; enclosures of irrational ends are left out.
+        """Return the part of `within` in which the relation certainly holds; enclosures of irrational ends are omitted.
 
         The result is None if the relation is not solved by roots of polynomials or has enclosed primitives.
         """
@@ -169,13 +169,13 @@ class Solvable:
 
 @lru_cache(maxsize=10_000)
 def _solved_at(bound: Solvable, values: tuple[Any, ...], within: Range) -> Ranges | None:
-    """Return a relation's ranges at values of its `names`; cached, since walks and simpler instances repeat values."""
+    """Return a relation's ranges at values of its `names`; cached, because a search repeats values."""
     return bound._solved(dict(zip(bound.names, values, strict=True)), within)  # noqa: SLF001
 
 
 @cache
 def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solvable:
-    """Prepare a relation to be solved for `unknown`; `names` are the parameters that have values then."""
+    """Prepare a relation to be solved for `unknown`; `names` are the parameters that will have values."""
     symbols = symbols_by_name(relation)
     last = symbols.get(unknown, sp.Symbol(unknown))
     written, scanned = _named_scans(relation)
@@ -240,7 +240,7 @@ def satisfied(relation: Relational, values: Values) -> bool:
         pass
     bits = FIRST_BITS
     while bits <= LAST_BITS:
-        # The ball itself is compared: the end points of an e^x may be too long to be written out.
+        # The ball itself is compared: its endpoints, such as those of e^x, may be too long to be written out.
         with balls(bits) as ball:
             try:
                 (raw,) = program.bind(ball)(*(ball.number(values[name]) for name in names))
@@ -286,7 +286,7 @@ def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
     """Return the set on which numerator/denominator is > 0, >= 0 or = 0, as the relation says.
 
-    Signs are computed between the roots of numerator · denominator. The enclosures of irrational roots are left out.
+    Signs are computed between the roots of numerator · denominator. The enclosures of irrational roots are omitted.
     """
     strict = isinstance(relation, STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))

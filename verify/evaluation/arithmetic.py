@@ -1,6 +1,6 @@
 """The arithmetics in which the engine evaluates a clause.
 
-Exact rationals and balls (Arb) certify. Intervals with exact end points certify that boxes are invariant, even if the
+Exact rationals and balls (Arb) certify. Intervals with exact endpoints certify that boxes are invariant, even if the
 image of a box touches its boundary. float64 certifies nothing.
 """
 
@@ -40,7 +40,7 @@ class Arithmetic(Protocol[Raw]):
     name: str
 
     def rational(self, numerator: int, denominator: int) -> Raw:
-        """Return the quotient, or enclose or round it. Raises UndefinedError or ZeroDivisionError for denominator 0."""
+        """Return the quotient, exact, enclosed or rounded. Raises UndefinedError or ZeroDivisionError for p/0."""
         ...
 
     def number(self, value: Any) -> Raw:

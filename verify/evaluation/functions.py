@@ -1,4 +1,4 @@
-"""The functions of the language beyond +, *, powers, exp and log, in exact, ball and float64 arithmetic."""
+"""The functions of the language other than +, *, powers, exp and log, in exact, ball and float64 arithmetic."""
 
 import math
 import operator
@@ -28,7 +28,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
 
 
 class Functions(Generic[Raw]):
-    """The functions that exact, ball and float64 arithmetic share: pieces, sums, products and recursions."""
+    """The functions that exact, ball and float64 arithmetic share: Piecewise, sums, products and recursions."""
 
     most = MOST_TERMS
 
@@ -60,7 +60,7 @@ class Functions(Generic[Raw]):
         raise UndecidedError(why)
 
     def piecewise(self, *pieces: Any) -> Raw:
-        """Return the value of the first piece ((relation, sides), value) whose relation holds, else that of the last.
+        """Return the value of the first piece ((relation, sides), value) whose relation holds, else the last value.
 
         If relations are undecided, return the hull of all values that may apply.
         """

@@ -1,4 +1,4 @@
-"""Numbers handed to primitives: they compute in the engine's arithmetic and cannot be turned into Python numbers."""
+"""Numbers that primitives get: they compute in the engine's arithmetic and cannot be converted to Python numbers."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -208,7 +208,7 @@ def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]
 
 
 def call_primitive(function: Callable[..., object], arithmetic: Arithmetic[Raw]) -> Callable[..., Raw]:
-    """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out.
+    """Wrap a primitive's function, which gets guarded numbers and must return a number of this arithmetic.
 
     The wrapped function takes and returns raw numbers. It raises PrimitiveError if the primitive's function returns
     anything else.

@@ -25,7 +25,7 @@ _JUST_PAST = Fraction(201, 200)
 
 
 class Line(Protocol):
-    """A line that is shown besides the conditions."""
+    """A line that is shown in addition to the conditions."""
 
     def text(self) -> str:
         """Return the line."""
@@ -160,7 +160,7 @@ def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult
     try:
         known = completed(statement, words | instance)
     except InputError:
-        # A default without a value stays open.
+        # A default without a value is left out.
         known = words | instance
     check_domain(statement, known)
     statement = statement.specialised(known)
@@ -331,7 +331,7 @@ def _too_long(admissible: sp.Set) -> bool:
 
 
 def _isolated(relation: Any, unknown: sp.Symbol) -> str:
-    """Return the relation's text; an unknown that stands alone on a side is on the left."""
+    """Return the relation's text; if the unknown alone is a side, this side is on the left."""
     turned = relation.reversed if relation.rhs == unknown else relation
     return f"{text_of(turned.lhs)} {turned.rel_op} {text_of(turned.rhs)}"
 

@@ -1,8 +1,8 @@
-"""Intervals with exact end points and outward rounding.
+"""Intervals with exact endpoints and outward rounding.
 
 The radius of a ball is coarse, so that the ball around [0, A] contains negative numbers. An interval keeps the end 0
 exactly: 0 · x is 0, and a comparison with a bound that is attained is decided. Intervals are slower than balls, and
-used for few boxes.
+are used for few boxes only.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from verify.errors import TheoremError, UndecidedError
 from verify.evaluation.arithmetic import quotient, self_test
 
 FIRST_BITS = 256
-"""Initial number of bits of the end points; it is doubled while a box is undecided."""
+"""Initial number of bits of the endpoints; it is doubled while a box is undecided."""
 LAST_BITS = 1024
 """Largest number of bits; a box that intervals of so many bits do not decide stays undecided."""
 

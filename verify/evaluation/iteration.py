@@ -50,7 +50,7 @@ def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Sym
 
 @dataclass(frozen=True)
 class Passage:
-    """A trajectory followed up to a step, and whether its observable came down to a level.
+    """A trajectory computed up to a step, and whether its observable fell to a level.
 
     The observable is certified above the level at every step before `step`. If `reached`, it is certified at or below
     the level at `step` itself; otherwise `why` says why the run ended. `observable` encloses its value at `step`, if
@@ -80,7 +80,7 @@ def first_passage(
     first_bits: int = FIRST_BITS,
     last_bits: int = LAST_BITS,
 ) -> Passage:
-    """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
+    """Iterate the recursion in balls to the first step at which the observable is certified ≤ `level`.
 
     If a comparison is undecided, the run starts again with twice the bits, so that rounding cannot move the answer. The
     run ends unreached at `last_step`, at the deadline (a time of `time.monotonic()`), at Ctrl-C, or if `last_bits` do
@@ -117,7 +117,7 @@ def _follow(
     last_step: int | None,
     progress: Progress | None,
 ) -> Passage:
-    """Return the passage of a run that starts at `state`, at the precision `bits` that is in force."""
+    """Return the passage of a run that starts at `state`, at the working precision, which is `bits`."""
     count = 0
     checkpoints: list[Checkpoint] = []
     try:
@@ -166,11 +166,12 @@ def first_excess(
     steps: int,
     deadline: float,
 ) -> tuple[int, Enclosure, int] | None:
-    """Return the first of `steps` steps, from the passage of `reached` on, at which the observable is > `level`.
+    """Return the first of `steps` steps, from the first passage `start` on, at which the observable is > `level`.
 
-    The result is the step, the observable there, and the bits that decided it. If a comparison is undecided, the run
-    starts again with twice the bits, as in `first_passage`. The result is None if there is no such step, or if the
-    deadline (a time of `time.monotonic()`) or the largest number of bits comes first.
+    `start` is the first passage of the level `reached`. The result is the step, the observable there, and the bits that
+    decided it. If a comparison is undecided, the run starts again with twice the bits, as in `first_passage`. The
+    result is None if there is no such step, or if the deadline (a time of `time.monotonic()`) or the largest number of
+    bits comes first.
     """
     while True:
         with balls(start.bits) as arithmetic:

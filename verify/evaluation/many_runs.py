@@ -47,7 +47,7 @@ def observe(
     points
         For each parameter, by name, one number, or an array with a number for each instance.
     at
-        The numbers of steps, rising.
+        The numbers of steps, in increasing order.
 
     Returns
     -------
@@ -57,15 +57,15 @@ def observe(
     Raises
     ------
     InputError
-        If the numbers of steps are not integers >= 0 that rise, a parameter is missing or is not the recursion's, or
+        If the numbers of steps are not increasing integers >= 0, a parameter is missing or is not the recursion's, or
         the values are not numbers, or arrays of one length.
     TheoremError
-        For a recursion with primitives, or with functions that are not compiled: pieces, sums, products, factorials,
+        For a recursion with primitives, or with functions that are not compiled: Piecewise, sums, products, factorials,
         binomials and other recursions.
 
     Notes
     -----
-    The exponential is that of `verify.evaluation.vector_exponential`.
+    `verify.evaluation.vector_exponential` computes the exponential.
     """
     steps = list(at) if isinstance(at, Sequence) else []
     if not steps or not all(isinstance(step, int) and step >= 0 for step in steps) or steps != sorted(set(steps)):
@@ -129,7 +129,7 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
 
 @cache
 def _compiled(dynamics: Dynamics) -> Observe:
-    """Return a function that follows the runs of up to `BLOCK` instances, by code that Numba compiles.
+    """Return a function that computes the runs of up to `BLOCK` instances, by code that Numba compiles.
 
     A block is an array with rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and the parts of the
     step that depend on the fixed inputs alone.
@@ -182,7 +182,7 @@ def _function(
 ) -> Callable[[np.ndarray], object]:
     """Return a function that runs `prelude` and `body` at each instance of a block, and writes the results to its rows.
 
-    The source is the engine's own, as in `Program`. Rows lie at constant distances, so that the compiler knows that no
+    The source is the engine's own, as in `Program`. Rows are at constant distances, so that the compiler knows that no
     two rows overlap.
     """
     lines, last = body.rstrip().rsplit("\n", 1) if "\n" in body.rstrip() else ("", body)

@@ -76,9 +76,9 @@ def compile_program(
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
     Raises UndefinedError for a division by the number 0, and for a root of a negative number. A part that depends on
-    the fixed inputs alone is computed once, when the program is bound, except inside sums, products, recursions, pieces
-    and shared exponentials. With `share`, exponentials whose exponents differ by a rational factor are powers of one
-    number: exp(-u) becomes 1/exp(u) beside exp(u), although exp(u) is beyond float64 at u = 710.
+    the fixed inputs alone is computed once, when the program is bound, except inside sums, products, recursions,
+    Piecewise and shared exponentials. With `share`, exponentials whose exponents differ by a rational factor are powers
+    of one number: if exp(u) occurs, exp(-u) becomes 1/exp(u), although exp(u) is beyond float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})
@@ -109,7 +109,7 @@ def _carried_out(expression: sp.Basic) -> sp.Basic:
 
 
 def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
-    """Return expressions with symbols for sums, products, recursions and pieces, and the symbols' meanings.
+    """Return expressions with symbols for sums, products, recursions and Piecewises, and the symbols' meanings.
 
     The inside of such a part is computed separately: it shares no intermediate result with the outside.
     """

@@ -17,7 +17,7 @@ _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
 """Relative error of NumPy's exp, log and power: its vectorised loops promise 4 units in the last place."""
 _TINY = 2.0**-1020
-"""A size a little above that below which float64 loses digits; added to the error of a result that may underflow."""
+"""A size slightly above the smallest normal float64, 2^−1022; added to the error of a result that may underflow."""
 SAFETY = 2.0
 """Factor of an error bound in every decision; it covers the rounding of the bounds themselves."""
 _LARGEST_POWER = 2**30

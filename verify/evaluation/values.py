@@ -33,8 +33,8 @@ def evaluate_rising(
     """Return an expression's exact value, or an enclosure, and the number of bits (None for an exact value).
 
     The precision of balls rises until the enclosure has `digits` digits and, with `sign`, decides the sign. The
-    enclosure at 4096 bits is returned in any case. Raises UndefinedError if the expression, or a part of it as it is
-    written, has no value, and UndecidedError if a comparison in it stays undecided or a primitive runs out of time.
+    enclosure at 4096 bits is returned in any case. Raises UndefinedError if the expression, or a part of its written
+    form, has no value, and UndecidedError if a comparison in it stays undecided or a primitive runs out of time.
     """
     expression, instance = _with_enclosures(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
     expression, needed = taken_apart(expression)
@@ -162,7 +162,7 @@ def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
 
 
 def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
-    """Return whether a relation with a slack (at most 0 for an equation) holds; None if the slack leaves it open."""
+    """Return whether a relation with a slack (at most 0 for an equation) holds; None if the slack does not decide."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
     strict = isinstance(relation, STRICT)
     if low is not None and (low > 0 or (low == 0 and not strict)):

@@ -194,7 +194,7 @@ def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signe
 
 
 def _by_factors(scope: _Scope, data: Data) -> list[str]:
-    """Return the proof by its factors that a product of powers of polynomials is positive; else the plain tactic."""
+    """Return the proof, by its factors, that a product of powers of polynomials is positive; else `positive.` only."""
     try:
         found = in_factors(from_data(scope.clause.resolved(data)))
     except BeyondReachError:

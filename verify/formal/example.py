@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The proof that a statement's example satisfies its hypotheses, so that these do not contradict one another."""
+"""The proof that a statement's example satisfies its hypotheses, and that these do not contradict each other."""
 
 from collections.abc import Iterator
 from fractions import Fraction

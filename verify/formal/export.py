@@ -104,8 +104,7 @@ def export(
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
         if label in without:
             theorems[label], why = "", "Rocq refuses its proof"
-        # If a hypothesis is not exported, the exported claim is stronger and may be false: it needs
-        # a proof.
+        # If a hypothesis is not exported, the exported claim is stronger and may be false: it needs a proof.
         nothing = label in stated.refused or (stated.left_out and not theorems[label])
         exported = "nothing" if nothing else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))

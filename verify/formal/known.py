@@ -76,7 +76,7 @@ def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
 
 
 def bounds_of_logarithm(square: Fraction) -> str:
-    """Return the tactic that bounds the logarithms in the goal of the number with a given square."""
+    """Return the tactic that bounds, in the goal, the logarithm of the positive number with a given square."""
     ends = " ".join(f"({_text(x)}) ({x.numerator})%Z {x.denominator}%Z" for _, x in _around_log(square))
     return f"ln_of_squared ({_text(square)}) {ends} {_DOUBLED}%nat"
 

@@ -1,4 +1,4 @@
-"""Proofs by slacks: symbols are expressed by numbers >= 0 (slacks), so that the margin has positive coefficients."""
+"""Proofs by slacks: symbols are written in numbers >= 0 (slacks), so that the margin has no negative coefficient."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ class Slacks:
         self.texts = {**self.clause.texts, **self.texts}
 
     def with_relation(self, place: int) -> "tuple[Slacks, list[str]]":
-        """Also express the symbol that a relation bounds by a slack; return the new slacks and the proof's lines."""
+        """Also express by a slack the symbol that a relation bounds; return the new slacks and the proof's lines."""
         clause, fact = self.clause, self.clause.facts[place]
         relation, signs = clause.relation_node(fact.relation), dict(self.signs)
         values = with_slack(clause.given, relation, place, signs, _WHERE)
@@ -224,7 +224,7 @@ def _separately(clause: Clause, relation: Data, proof: Mapping[str, Any]) -> lis
 
 @dataclass
 class _Cases:
-    """The proof of a relation by a tree of cases; `made` counts the slacks rewritten so far, to number new names."""
+    """The proof of a relation by a tree of cases; `made` counts the slacks rewritten so far, and numbers new names."""
 
     slacks: Slacks
     relation: Data

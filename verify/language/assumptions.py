@@ -1,10 +1,10 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The assumptions that a symbol may have: SymPy simplifies by them when an expression is typed, before any check.
+"""The assumptions that a symbol may have: SymPy simplifies with them when an expression is typed, before any check.
 
 A parameter may assume all that its domain implies, and a variable is declared by its symbol. A definition, a state and
-a bound symbol have no declared domain: with D > 0 assumed, SymPy turns sqrt(D²) into D, which is false at D = −3. They
+a bound symbol have no declared domain: with D > 0 assumed, SymPy turns sqrt(D²) into D, which is false at D = −3. All
 may assume `real`; a definition or a state also `integer`, and a state `positive`, if its values are shown to be so.
 `refuse_bound_assumptions` lists the other assumptions of bound symbols.
 """
@@ -25,7 +25,7 @@ POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}
 """The assumptions that the symbol of an order k = 0, 1, 2, … may have."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
-"""The assumptions of a variable of differentiation with an open domain, > 0 or < 0: the derivative is two-sided."""
+"""The assumptions that a variable of differentiation may have if it is assumed > 0 or < 0, an open domain."""
 _KINKED = (
     *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
     Iterate,

@@ -17,7 +17,7 @@ from verify.printing import text_of
 
 
 class ClauseData(Protocol):
-    """One labelled clause, as data: a claim or a step, by its place in its statement.
+    """One labelled clause, as data: a claim or a step, depending on its place in its statement.
 
     `quantifies`: the clause may use the statement's variables, and then holds for all their values. `uses_matrices`:
     the clause may contain matrices. `rests_on_hypotheses`: its proof for all parameters may use the hypotheses.
@@ -67,7 +67,7 @@ class Hypothesis:
     Parameters
     ----------
     label
-        Its name.
+        The hypothesis's name.
     relation
         The relation, None for a structural hypothesis.
     text
@@ -154,8 +154,8 @@ class FormalText:
     besides
         The sentences in prose, if any, that derive the claim from the propositions.
     proofs, package
-        The theorem that proves each proposition, and the package whose files hold all of them. Neither is part of the
-        statement.
+        The theorem that proves each proposition, and the package whose files contain all of them. Neither is part of
+        the statement.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The needs of an expression: the parts without whose values it has no value, kept if rewriting drops them.
+"""The needs of an expression: the parts that must have values so that it has one, kept if rewriting drops them.
 
 An expression has a value only if all its parts, as SymPy stores them, have one: no divisor is 0, the arguments of
 logarithms and roots are in their domains, limits exist, and a differentiated function has a value on both sides of the
@@ -141,7 +141,7 @@ _BINDERS = (sp.Limit, sp.Subs, sp.Derivative, *SCOPES)
 
 
 def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
-    """Yield the outermost limits, substitutions, derivatives, sums, products, recursions and pieces."""
+    """Yield the outermost limits, substitutions, derivatives, sums, products, recursions and Piecewises."""
     if isinstance(node, _BINDERS):
         yield node
     elif node.has(*_BINDERS):
@@ -215,7 +215,7 @@ def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
 
 
 def _taken(node: sp.Basic, provisos: dict[sp.Basic, None]) -> sp.Basic:
-    # Parts of a sum, a recursion or pieces are computed many times, or not at all: their needs stay inside.
+    # Parts of a sum, a recursion or a Piecewise are computed many times, or not at all: their needs stay inside.
     if not node.has(Provided) or isinstance(node, SCOPES):
         return node
     if isinstance(node, Provided):

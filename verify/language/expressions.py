@@ -202,7 +202,7 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
     Parameters
     ----------
     version
-        Version of its definition, which statements' digests cover.
+        Version of the function's definition, which statements' digests cover.
 
     Returns
     -------
@@ -230,13 +230,13 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
 def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
     """Register a function that encloses its own value as a primitive of the language, under its own name.
 
-    Use it if the function encloses its value itself, with a width that does not depend on the engine's precision. The
-    function takes Fractions and returns a Fraction or an `Enclosure`; without a value it raises UndefinedError.
+    The function takes Fractions and returns a Fraction or an `Enclosure`, whose width does not depend on the engine's
+    precision; without a value it raises UndefinedError.
 
     Parameters
     ----------
     version
-        Version of its definition, which statements' digests cover.
+        Version of the function's definition, which statements' digests cover.
     scan
         `scan(*floats)`, the approximation of the primitive in searches.
 
@@ -298,7 +298,7 @@ def refuse_float(numerator: int, denominator: int) -> None:
 
 
 def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
-    """Return an expression as data, which a statement's digest covers and the re-checker reads; not to be changed.
+    """Return an expression as data, which a statement's digest covers and the re-checker reads; do not change them.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ class _Same:
 def _refuse_kept(same: _Same) -> None:
     """Raise TheoremError for a Subs of an expression that SymPy was asked not to evaluate.
 
-    SymPy takes two such Subs with equal values for equal, so that one could stand for the other.
+    SymPy considers two such Subs with equal values as equal, so that one could replace the other.
     """
     for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
@@ -407,7 +407,7 @@ def _applied(expression: sp.Basic, written: bool) -> Data:
 
 
 def _pieces(expression: Any, written: bool) -> Iterator[Data]:
-    """Yield the values of pieces, each but the last followed by its condition."""
+    """Yield the values of a Piecewise, each but the last followed by its condition."""
     *cases, (last, otherwise) = expression.args
     for value, condition in cases:
         if not isinstance(condition, tuple(RELATIONS.values())):

@@ -14,7 +14,7 @@ NAME, TITLE, SENTENCE = 100, 300, 4000
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 """The form of the id of a theorem, an experiment or a finding; ids are used in the names of files."""
 _TAKEN = ".:;"
-"""Signs that separate a paper, a theorem and a claim, as in `wang2024.lemma1:loss`, and the clauses in a line."""
+"""Characters that separate a paper, a theorem and a claim, as in `wang2024.lemma1:loss`, and the clauses in a line."""
 _SHOWN = 60
 
 

@@ -4,7 +4,7 @@
 """Exact limits of rational functions, by truncated Laurent series over the field of the other symbols.
 
 SymPy's general limit algorithm is slow on expressions with many symbols, and wrong on some of
-them; a rational function needs only its first non-vanishing coefficient.
+them; the limit of a rational function needs only the first non-zero coefficient of its series.
 """
 
 import sympy as sp
@@ -15,7 +15,7 @@ from verify.printing import text_of
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
 _PROPOSED = 60
-"""Maximum number of operations of an expression whose limit SymPy is asked for; more may take minutes."""
+"""Maximum number of operations of an expression whose limit SymPy computes; a longer one may take minutes."""
 
 Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""

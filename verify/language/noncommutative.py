@@ -45,7 +45,7 @@ def shape_of(expression: sp.Basic, shapes: Mapping[sp.Basic, Shape]) -> Shape | 
     """Return the shape of a polynomial in matrices, with rows and columns expanded; None for a scalar.
 
     A scalar c that is added to square matrices stands for c times the identity. Raises TheoremError for any other
-    expression, and if matrices as written do not fit together, even if they cancel.
+    expression, and if the shapes of matrices do not fit, even in terms that cancel.
     """
     if expression.is_commutative and not expression.has(*shapes):
         return None

@@ -14,7 +14,7 @@ from verify.language.expressions import STRICT
 from verify.language.parameters import Parameter
 
 _LARGEST_DEGREE = 256
-"""Maximum total degree of a polynomial that is factored: beyond it FLINT may take hours, and no alarm ends it."""
+"""Maximum total degree of a polynomial that is factored: beyond it FLINT may take hours, and no timer interrupts it."""
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
@@ -32,12 +32,12 @@ def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
 
 
 def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
-    """Whether a polynomial is shown to have no zero on the domain; False says nothing."""
+    """Whether a polynomial is shown to have no zero on the domain; False decides nothing."""
     return polynomial != 0 and None not in factor_signs(polynomial, parameters, domain).values()
 
 
 def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
-    """Whether a rational expression is shown to be positive on the domain; False says nothing."""
+    """Whether a rational expression is shown to be positive on the domain; False decides nothing."""
     parts = sp.fraction(sp.together(expression))
     return prod(_sign(part, tuple(parameters), tuple(domain)) for part in parts) > 0
 

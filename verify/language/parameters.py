@@ -16,7 +16,7 @@ LARGEST_EXPONENT = 400
 """Maximum absolute decimal exponent. Larger exponents, and texts of more than twice as many characters, are refused."""
 MOST_DIGITS = 3 * LARGEST_EXPONENT
 LONGEST_NUMBER = 10**MOST_DIGITS
-"""Bound on numerators and denominators: parsed text keeps it, and numbers from Python code are checked."""
+"""Bound on numerators and denominators: parsed text is within it, and numbers from Python code are checked."""
 LONGEST_LIST = 1000
 """Maximum number of entries of a list."""
 
@@ -180,7 +180,7 @@ class Parameter:
         return numbers
 
     def __contains__(self, value: object) -> bool:
-        """Whether `value` lies in the domain."""
+        """Whether `value` is in the domain."""
         try:
             self.parse(value)
         except InputError:

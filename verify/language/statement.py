@@ -60,10 +60,10 @@ class Statement(Formula):
     hypotheses
         The assumptions.
     domain
-        Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
-        The parameters' upper ends are put before these relations. `replace` keeps old ends beside new ones.
+        Relations without which the parameters are meaningless (`q <= T`): an instance that breaks one is invalid input.
+        The parameters' upper ends are put before these relations. `replace` keeps old ends in addition to new ones.
     variables
-        Symbols beside the parameters; the clauses hold for all their values.
+        Symbols other than the parameters; the clauses hold for all their values.
     definitions
         Names for expressions, each in terms of the parameters, the variables and earlier definitions.
     steps
@@ -136,7 +136,7 @@ class Statement(Formula):
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
-        """Apply `change` to every clause in its role; drop the formal texts, and clauses for which it returns None."""
+        """Apply `change` to every claim and step; drop formal texts, and clauses for which `change` returns None."""
         claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
         return replace(self, claims=claims, steps=steps, formal={})
 
@@ -194,9 +194,9 @@ class Statement(Formula):
         )
 
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
-        """Whether a proof at an instance's words holds for all words; with `hypotheses`, the proof may use them.
+        """Whether a proof at an instance's words holds for all words; with `hypotheses`, the proof may use hypotheses.
 
-        The proof does if there is no Case, or if, in scope, hypotheses fix all words that decide a Case.
+        It does if there is no Case, or if the instance is in scope and hypotheses fix all words that decide a Case.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
         if hypotheses and clause.rests_on_hypotheses:
@@ -237,7 +237,7 @@ class Statement(Formula):
         return digest(self._data())
 
     def canonical(self) -> str:
-        """Return the data as they are now, as JSON. Raises TheoremError if they are not the digest's data."""
+        """Return the current data as JSON. Raises TheoremError if they are not the data of the digest."""
         text = canonical(self._data())
         if digest_of(text) != self.digest:
             raise TheoremError("the statement has changed since its digest was taken; make another one with replace()")
@@ -249,7 +249,7 @@ class Statement(Formula):
         return hash((self.parameters, labels, self.domain, self.definitions))
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return the expression with the definitions put in; parts that this drops are kept as needs, in `Provided`."""
+        """Return the expression with definitions substituted; parts that this drops are kept as needs (`Provided`)."""
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
@@ -279,7 +279,7 @@ def is_builtin(clause: ClauseData) -> bool:
 
 def _lacking(item: object) -> str:
     """Return the attributes that an object lacks to be a clause; "" for a clause."""
-    # The class is asked first, so that its properties are not computed.
+    # The class is examined first, so that its properties are not computed.
     return ", ".join(name for name in _CLAUSE if not (hasattr(type(item), name) or hasattr(item, name)))
 
 
@@ -371,7 +371,7 @@ def _refuse_unknown_in_clause(statement: Statement, clause: ClauseData, known: s
 
 
 def _refuse_untold(clause: ClauseData) -> None:
-    """Refuse a clause whose relation or text is not that of its data."""
+    """Refuse a clause whose relation or text differs from its data."""
     data, relation = clause.to_data(), clause.relation
     if relation is not None and data.get("relation") != to_data(relation):
         raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
@@ -453,7 +453,7 @@ def _refuse_circular_defaults(statement: Statement) -> None:
 
 @lru_cache(maxsize=4096)
 def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
-    """Put definitions in, starting with the last; cached, because a theorem's canaries share most expressions."""
+    """Substitute definitions, the last first; cached, because a theorem's canaries share most expressions."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
             expression = substituted(expression, {name: value})
@@ -462,7 +462,7 @@ def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr]
 
 @lru_cache(maxsize=2**12)
 def _outside_case(expression: sp.Basic) -> frozenset[str]:
-    """Return the names of the symbols that occur at other places than as the word of a Case."""
+    """Return the names of the symbols that occur other than as the word of a Case."""
     if isinstance(expression, sp.Symbol):
         return frozenset((expression.name,))
     parts = expression.args[1:] if isinstance(expression, Case) else expression.args

@@ -114,12 +114,11 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, 
 
 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
-    """Return whether the expression is identically 0, and the polynomials by which it was divided.
+    """Return whether the expression is identically 0, and the polynomials by which the computation divided.
 
     The answer is valid where no such polynomial vanishes; the function does not check that the parts as written are
-    defined.
-    Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be rational. True is
-    always correct; False is correct if the exponents are linearly independent over ℚ.
+    defined. Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be
+    rational. True is always correct; False is correct if the exponents are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
     """
     done, divisors = carry_out(sp.sympify(expression))

@@ -145,7 +145,7 @@ class ClauseResult(Shown):
     outcome, evidence
         The verdict, and the kind of evidence that it rests on.
     margin
-        The signed margin: positive if an inequality holds with room.
+        The signed margin: positive if an inequality holds strictly.
     detail
         The finding in one line, or the reason why there is none.
     witness
@@ -159,7 +159,7 @@ class ClauseResult(Shown):
     rechecked, unchecked
         Whether the re-checker accepted the proof, and the reason if it did not.
     trusts
-        The re-check's trusts beyond the re-checker's core.
+        The trusts (additions of packages to the re-checker's core) that the re-check rests on.
     role
         `claim` or `step`, the role of the clause in its statement.
     draws
@@ -236,8 +236,8 @@ class CheckResult(Result, Tabled):
     """The result of checking a theorem at an instance.
 
     `for_all_parameters` is the claims' standing for all parameters, and `rests_on` the standing of each theorem that
-    the proof uses. These standings do not affect the outcome, which comes from the evaluation alone. `without` gives
-    the reason for each missing value. `rechecked` tells for each value whether the re-checker confirms it, and
+    the proof uses. These standings do not affect the outcome, which the evaluation alone decides. `without` gives the
+    reason for each missing value. `rechecked` tells for each value whether the re-checker confirms it, and
     `value_trusts` gives the trusts of that re-check. `scope_confirmed` tells whether the re-checker finds all
     hypotheses to hold; it is None if the re-checker was not asked or did not decide, and `scope_doubt` is the reason.
     `scope_trusts` are the trusts of that verdict. `statement` is the checked statement, for formulas and the meaning of
@@ -271,7 +271,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def established_for(self) -> str:
-        """The parameters for which the claims are established, as text; an instance out of scope is not among them."""
+        """The parameters for which the claims are established, as text, with `in scope` at an instance out of scope."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
     @property
@@ -281,7 +281,7 @@ class CheckResult(Result, Tabled):
         return known or self.in_scope is not False
 
     def for_all_text(self, known: "Established", *, briefly: bool = False) -> str:
-        """Return a standing for all parameters, as text; "" if nothing is said of all parameters."""
+        """Return a standing for all parameters, as text; "" unless `says_for_all`."""
         return f"{self.established_for}: {known.text(briefly=briefly)}" if self.says_for_all else ""
 
     @property
@@ -314,7 +314,10 @@ class CheckResult(Result, Tabled):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The weakest evidence of the claims that decide the headline; None if one of them has no evidence."""
+        """The weakest evidence of the claims that decide the headline; None if one of them has no evidence.
+
+        It is `computed` at best if all hypotheses hold and the re-checker did not decide them.
+        """
         deciding = [claim.evidence for claim in self._deciding]
         if self.in_scope and self.scope_confirmed is None:
             deciding.append(Evidence.COMPUTED)
@@ -327,7 +330,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def trusts(self) -> tuple[Trust, ...]:
-        """The trusts of the headline's evidence beyond the core, including those of the verdict on the hypotheses."""
+        """The trusts of the headline's evidence, including the trusts of the verdict on the hypotheses."""
         if self.evidence not in (Evidence.PROVED, Evidence.CERTIFIED):
             return ()
         scope = self.scope_trusts if self.in_scope else ()
@@ -354,7 +357,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def detail(self) -> str:
-        """One line: the failure, or the finding, and the reason for missing values."""
+        """The failing or undecided hypotheses, or the findings, and the reason for each missing value, in one line."""
         missing = (f"{name}: {why}" for name, why in self.without.items())
         return "; ".join(part for part in (self._main_detail, *missing) if part)
 

@@ -72,7 +72,7 @@ Quantity = int | Fraction | Enclosure
 
 
 def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, Any]:
-    """Return the mapping with exact numbers in JSON form and, beside each, its float under `…_float`."""
+    """Return the mapping with exact numbers in JSON form and, for each, its float under `…_float`."""
     result: dict[str, Any] = {}
     for name, value in values.items():
         result[name] = json_number(value, digits)
@@ -156,7 +156,7 @@ def as_float(value: Quantity) -> float | None:
 
 
 def short_text(value: Any, digits: int = 10) -> str:
-    """Return a number as short text for people; JSON has it in full.
+    """Return a number as short text for people; the JSON output has more digits.
 
     An exact number of more than 20 characters is rounded down to `digits` digits, after `about`. An enclosure is
     shown with the digits that it decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.

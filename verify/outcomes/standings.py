@@ -31,7 +31,7 @@ class Trust(NamedTuple):
 
 
 def how_sure(evidence: str | None, trusts: Iterable[object]) -> str:
-    """Return evidence with its trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
+    """Return evidence with its trusts, as in `certified, trusting a-distribution.moments/1`; "" for no evidence."""
     named = ", ".join(map(str, trusts))
     return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
 
@@ -93,7 +93,7 @@ class Formal(NamedTuple):
 
     @staticmethod
     def stated_text(stated: Iterable[str], besides: Sized) -> str:
-        """Return the forms of the statements, with the number of sentences in prose besides."""
+        """Return the forms of the statements and, if there are sentences in prose, their number."""
         return "; ".join([*stated, *([f"{count_text(len(besides), 'sentence')} in prose"] if besides else [])])
 
 
@@ -106,7 +106,7 @@ class Established:
     standing
         The kind of standing.
     inferences
-        The inferences that the standing rests on, as `theorem:label`, those of other theorems included.
+        The inferences that the standing rests on, also those in other theorems, each as `theorem:label`.
     why
         The reason, if the standing is stated or open.
     theorem
@@ -134,7 +134,7 @@ class Established:
 
     @staticmethod
     def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
-        """Return the joint standing of parts of one or more theorems: the weakest, with all that the parts rest on."""
+        """Return the joint standing of parts of one or more theorems: the weakest, with all inferences and trusts."""
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)

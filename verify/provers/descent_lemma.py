@@ -177,14 +177,14 @@ Box = tuple[Interval, ...]
 
 
 def _cover(program: Callable[..., tuple[Interval, ...]], box: Box, deadline: float) -> DescentResult:
-    """Bisect the box until the conditions hold on each part, cutting the side that helps most.
+    """Bisect the box until the conditions hold on each part; each cut is of the side that leaves the least violation.
 
     Give up as soon as the conditions fail at a part's centre, the deadline is over, or there are too many parts.
     """
     limit = 4
 
     def judge(part: Box) -> tuple[bool, bool, float]:
-        """Return whether the conditions hold on all of the part, whether they fail on all of it, and the violation."""
+        """Return whether the conditions hold on the whole part, whether they fail on all of it, and the violation."""
         try:
             *images, norm = program(*part)
         except UndecidedError:

@@ -9,9 +9,9 @@ tried, the cheap ones first, each with several choices of the relations whose sl
 4. The margin minus several squares has no negative coefficient.
 5. In each of several cases the margin has no negative coefficient.
 
-Last, a slack with an upper bound b from another relation is written as b/(1 + another slack), which turns the margin's
-coefficients into Bernstein coefficients. A re-check does not search: it checks that the cases are complete and that the
-coefficients have the right sign.
+Last, a slack with an upper bound b from another relation is written as b/(1 + s) with a new slack s. The margin's
+coefficients then are Bernstein coefficients. A re-check does not search: it checks that the cases are complete and that
+the coefficients have the right sign.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from verify.provers.slack_variables import Margin, is_shown, margins
 _MOST_OPERATIONS = 200
 """Maximum number of operations of a margin; for a longer margin only the signs of the coefficients are checked."""
 _MOST_EXPANDED = 20_000
-"""Maximum number of terms of an expanded long margin; no proof is sought for more, because expanding may take long."""
+"""Maximum number of terms of an expanded long margin; with more, no proof is sought, because expanding takes long."""
 _MOST_CHOSEN = 1
 """Maximum number of relations, besides bounds, whose slacks are used when squares and cases are sought."""
 _MOST_SEARCHED = 4
@@ -47,7 +47,7 @@ _MOST_SEARCHED = 4
 The margin as stated may be tried in addition.
 """
 _MOST_TERMS = 40
-"""Maximum number of terms of a numerator when squares and cases are sought; the squares have some twenty monomials."""
+"""Maximum number of terms of a numerator when squares and cases are sought: squares may have 20 monomials in all."""
 _MOST_VARIABLES = 6
 """Maximum number of variables of a numerator when squares and cases are sought: splits are tried for all pairs."""
 _MOST_BOUNDED = 2
@@ -60,9 +60,9 @@ _LOGARITHM = sp.Dummy(real=True)
 
 
 def positive_proof(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
-    """Return the proof of a relation for all parameters (in scope, when hypotheses may be used), or None.
+    """Return the proof of a relation for all parameters, or None; if `hypotheses`, it may assume the hypotheses.
 
-    A proof is the data of a certificate. Its kind is "constant", "positive", "squares", "cases", "logarithms" or
+    A proof is data for a certificate. Its kind is "constant", "positive", "squares", "cases", "logarithms" or
     "deduction".
     """
     if (shown := in_slacks(relation, statement, hypotheses=hypotheses)) is not None:
@@ -102,7 +102,7 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
 
 
 def _has_unsigned_part(margin: Margin, sides: sp.Tuple) -> bool:
-    """Whether a symbol of the sides, in slacks, may be negative, even if the symbol cancels in the margin.
+    """Whether the sides, written in slacks, have a symbol that may be negative, even if it cancels in the margin.
 
     The re-checker reads the sides, and would reject a proof of their difference.
     """
@@ -116,7 +116,7 @@ def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | Non
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
             return {"kind": "squares", **margin.data(), "squares": [square]}
-    # Some forms of proof need a homogeneous margin. Shifts by bounds other than 0 destroy this: try the unshifted one.
+    # Some forms of proof need a homogeneous margin. After shifts by bounds other than 0, try the unshifted one too.
     few = [*few[:_MOST_SEARCHED], *(margin.unshifted for margin in few[:1] if any(margin.bounds.values()))]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
@@ -156,7 +156,7 @@ def _most_terms(expression: sp.Basic) -> int:
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
     """Return a proof that bounds each logarithm by log u ≥ 0, for u ≥ 1, or by log u ≤ u − 1; None if not found.
 
-    Each logarithm has to occur linearly, with a rational coefficient, and in no sum, product or recursion.
+    Each logarithm has to occur linearly, with a rational coefficient; the margin may contain none of the `BINDERS`.
     """
     if margin.has(*BINDERS):
         return None
@@ -178,7 +178,7 @@ def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypot
 
 
 def _stated(margin: Margin, tree: Proof) -> Proof:
-    """Return a proof by cases, or by squares alone for a single case."""
+    """Return a proof of kind "cases", or "squares" for a tree of one leaf with squares and no multipliers."""
     if tree.get("squares") and not tree["multipliers"]:
         return {"kind": "squares", **margin.data(), "squares": tree["squares"]}
     return {"kind": "cases", **margin.data(), "cases": tree}
@@ -212,7 +212,8 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
 def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
     """Return a positive multiple of the margin's numerator with integer coefficients.
 
-    Return None if the margin has no `parts`, or if its numerator is too long or has an irrational coefficient.
+    Return None if the margin has no `parts`, or if its numerator has too many terms or variables, or an irrational
+    coefficient.
     """
     if margin.parts is None:
         return None
@@ -290,7 +291,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
 def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """Yield factors and roots of squares that a polynomial may contain.
 
-    The candidates are the polynomial's own square factors and, for each symbol, its completed square.
+    The candidates are the product of the polynomial's square factors and, for each symbol, the square completed in it.
     """
     if len(polynomial.terms()) > _MOST_TERMS:
         return

@@ -47,7 +47,7 @@ _STILL = 1e-15
 _ZERO_DENOMINATORS = (1, 4, 30, 1000)
 """Largest denominators, tried in turn, of the rounded coordinates of a zero."""
 _CUT_DENOMINATORS = (1, 2, 3, 5, 10, 100, 10**6)
-"""Largest denominators, tried in turn, of the number at which a variable is split: they make coefficients longer."""
+"""Largest denominators, tried in turn, of the number at which a variable is split; large ones lengthen coefficients."""
 
 
 class Spent(Exception):  # noqa: N818
@@ -56,7 +56,7 @@ class Spent(Exception):  # noqa: N818
 
 @dataclass
 class Work:
-    """A budget of coefficients to compute."""
+    """A budget of work: the number of coefficients that may still be computed."""
 
     left: int = 12_000
 
@@ -217,7 +217,7 @@ class Orthant:
         return _Split(self.names[i], cut, None if j is None else self.names[j], zero, below, above)
 
     def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
-        """Return the orthant with new terms, over their content; `positive` says whether variable i, if any, is > 0."""
+        """Return the orthant with new terms over their gcd; `positive` says whether variable i, if any, is > 0."""
         self.work.spend(len(terms))
         content = gcd(*terms.values()) or 1
         signs = tuple(positive if k == i else was for k, was in enumerate(self.positive))

@@ -65,7 +65,7 @@ def _widened(enclosure: Enclosure) -> list[str]:
 
 
 def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure, bits: int | None) -> Proof:
-    """Return the refutation of an identity: a point, and the difference of the two sides there."""
+    """Return the refutation of an identity, inequality or implication: a point, and the difference of sides there."""
     stated = _widened(difference) if isinstance(difference, Enclosure) else number(difference)
     return {
         "kind": "point",
@@ -156,7 +156,7 @@ def descent_proof(
 
 
 def box_proof(kind: str, centre: Sequence[Fraction], radius: Fraction, bits: int) -> Proof:
-    """Return the proof that a box holds exactly one root."""
+    """Return the proof that a box contains exactly one root."""
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
     return {"kind": kind, "bits": bits + _EXTRA_BITS, **box}
 
@@ -200,7 +200,7 @@ def _around(root: Enclosure) -> list[str]:
 
 
 def empty_box_proof(kind: str, bits: int) -> Proof:
-    """Return the proof that the clause's box holds no root."""
+    """Return the proof that the clause's box contains no root."""
     return {"kind": kind, "bits": bits + _EXTRA_BITS}
 
 

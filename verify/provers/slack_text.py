@@ -41,7 +41,7 @@ _DIGITS = 10
 
 
 def slack_lines(proof: Proof, relation: Any, statement: Statement, *, explain: bool) -> Iterator[str]:
-    """Yield the lines of a proof of an inequality, of one of the KINDS, with each expression marked.
+    """Yield the lines of an inequality's proof, whose kind is one of the KINDS; each expression in them is `marked`.
 
     If `explain` is set, the kind's meaning comes first, and no case is left out.
     """
@@ -174,7 +174,7 @@ class _Slacks:
             yield self._ending(tree)
 
     def _told_apart(self, tree: Proof) -> Iterator[str]:
-        """Yield the lines of two cases: a slack is less than a number or a multiple of another slack, or is not."""
+        """Yield the lines of the two cases for a slack x: x = 0 and x > 0, or x < t and x >= t for some t."""
         x, at = self._slack(tree["slack"]), sp.Rational(tree["at"])
         if not at:
             zero = replace(self, steps=(*self.steps, {x: sp.S.Zero}))

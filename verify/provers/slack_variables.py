@@ -32,7 +32,7 @@ class Margin:
     Parameters
     ----------
     expression
-        The margin.
+        The margin, written in slacks.
     meaning
         Each slack in the statement's symbols.
     names
@@ -48,7 +48,7 @@ class Margin:
     stated, statement
         The margin in the statement's symbols, and the statement.
     is_bounded
-        Whether a slack was replaced by its bound from a further relation (`bounded`). A slack's meaning may then have
+        Whether a slack was written in terms of an upper bound (see `bounded`). A slack's meaning may then have
         a divisor whose sign is not known.
     """
 
@@ -70,12 +70,12 @@ class Margin:
 
     @property
     def unshifted(self) -> "Margin":
-        """The margin as it is stated, with its own symbols as the slacks."""
+        """The margin in the statement's symbols, which then count as the slacks."""
         return replace(self, expression=self.stated, meaning={}, names={}, bounds={}, chosen=(), steps=())
 
     @cached_property
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """The numerator, the denominator > 0 and the symbols ≥ 0; None if no such fraction is seen."""
+        """The numerator, the denominator > 0 and the symbols ≥ 0; None if these signs are not seen."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
         if not _has_value(self.expression) or not above.is_polynomial(*symbols):
@@ -123,13 +123,13 @@ class Margin:
         return self.names.get(slack, slack.name)
 
     def substituted(self, expression: sp.Expr) -> sp.Expr:
-        """Return an expression in the slacks."""
+        """Return an expression of the statement's symbols, written in the slacks."""
         for step in self.steps:
             expression = expression.subs(step, simultaneous=True)  # pyright: ignore[reportCallIssue]
         return expression
 
     def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Mapping[sp.Symbol, sp.Expr]) -> "Margin":
-        """Return the margin with a slack replaced by a value; `new` has the meaning of a new slack in the value."""
+        """Return the margin with a slack replaced by a value; `new` maps a new slack in the value to its meaning."""
         steps, meaning = (*self.steps, {slack: value}), {**self.meaning, **new}
         names = {**self.names, **dict.fromkeys(new, self.name(slack))}
         left, bounded = self.expression.subs(slack, value), self.is_bounded or bool(new)
@@ -151,7 +151,7 @@ class Margin:
 
 
 def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
-    """Yield the margin in the slacks of some relations, and then of the lower bounds of all its parameters.
+    """Yield the margin, written in the slacks of some relations and of its other parameters' lower bounds.
 
     An inequality in `known` is used if its larger side, or a positive smaller side, is a symbol of the margin. The
     margin without any relation comes first, then the margins with one relation, and so on.
@@ -178,7 +178,7 @@ def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iter
 
 
 def _bounded(relation: Any) -> sp.Symbol | None:
-    """Return the symbol that a relation bounds: its larger side, or else its smaller side if that is positive."""
+    """Return an inequality's larger side if it is a symbol, or else its smaller side if it is a positive symbol."""
     if isinstance(relation, sp.Eq):
         return None
     if isinstance(relation.gts, sp.Symbol):

@@ -28,7 +28,7 @@ _SEVERAL = 2
 _MOST_CANDIDATES = 600
 """Maximum number of candidates (pairs of a weight and a monomial) before any monomial is left out."""
 _STEPS = 40
-"""Maximum number of Newton steps: they multiply the weight of the least eigenvalue by up to 1.6^40 ≈ 10^8."""
+"""Maximum number of Newton steps: they raise the least eigenvalue's weight in the objective by up to 1.6^40 ≈ 10^8."""
 _GROWTH = 1.6
 """Growth factor of this weight from step to step: small enough for one step to follow the central path."""
 _ENOUGH = 0.02
@@ -101,7 +101,7 @@ def squares_with(
 
 
 def _unsigned(multiples: Sequence[Terms], first: int) -> Blocks:
-    """Return a block for each multiple of an equation: its monomial is 1, and its matrix any number."""
+    """Return a block for each multiple of an equation: the block's only monomial is 1, its matrix is one number."""
     return [(each, first + i, [(0,) * len(next(iter(each)))]) for i, each in enumerate(multiples)]
 
 
@@ -268,7 +268,7 @@ class _Gram:
         return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), first_unsigned, *solution)
 
     def interior_points(self) -> Iterator[list[Fraction]]:
-        """Yield entries near a numerical point with positive definite matrices; small denominators come first."""
+        """Yield entries near a point found in floats, with positive definite matrices; small denominators first."""
         try:
             point = self._newton()
         except np.linalg.LinAlgError:

@@ -20,7 +20,7 @@ Program: TypeAlias = Callable[..., Sequence[flint.arb]]
 _NEWTON_STEPS = 4
 """Number of Newton steps in an implicit Euler step. Their error only moves a node, which is certified afterwards."""
 _NARROW = 1 / 4000
-"""Relative variation of D and the observable from the middle of the tube to an edge, in the cells with most steps."""
+"""Relative variation of D and the observable from the tube's middle to an edge, in the cells with the most steps."""
 _EDGE = 64
 """The unit to which edges are rounded is at most the tube's half-width divided by this."""
 _FIRST_STEPS = 64
@@ -34,9 +34,9 @@ _FASTER = 1.02
 _DIGITS = 8
 """Number of binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
-"""Relative variation of D along a cell, in the cells with most steps."""
+"""Relative variation of D along a cell, in the cells with the most steps."""
 _LOOSEST = 32
-"""In other cells both variations may be larger by √(all steps / steps so far), but at most by this factor."""
+"""In other cells both variations may be larger by the factor √(all steps / steps so far), capped at this."""
 _MOST_GUESSED = 3000
 """Maximum number of cells of an estimate: a path that has not met the level by then is assumed never to meet it."""
 _SHARP = 16
@@ -99,7 +99,7 @@ class Path:
 
     @property
     def looseness(self) -> float:
-        """The factor by which variations may be larger in the current cell than in the cells with most steps."""
+        """The factor by which variations may be larger in the current cell than in the cells with the most steps."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
     def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:
@@ -119,7 +119,7 @@ class Path:
             if before is not None:
                 room = max(room, before.rooms[k] / (1 + together))
             rooms.append(room.mid())
-            # Rounding changes the edges' slopes by less than the allowed amount.
+            # The unit is so small that rounding hardly changes the edges' slopes.
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
@@ -177,7 +177,7 @@ class Path:
             self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.current.pace)
 
     def meets(self, level: flint.arb) -> bool:
-        """Whether the observable seems to be at a level within about two cells."""
+        """Whether the observable seems to come down to a level within about two cells."""
         before, after = self.current.moves[-1], self.candidate.moves[-1]
         return bool(after - level <= 2 * abs(before - after))
 

@@ -8,8 +8,8 @@ and in the next cell,
 
 The reason is that |D| is at most the length of the next cell: then l(C') = l(C) + s D for an s between these two
 slopes. For h the first inequality is reversed. Let |D| be in [lo, hi], lo > 0. Let a run enter a cell of length b at
-distance u from the cell's start, and the next cell at distance v from the next cell's start. Then the run makes N steps
-in the first cell, with N lo ≤ b − u + v ≤ N hi. The moves of C and α are enclosed by mean-value forms.
+distance u from the cell's start, and the next cell at distance v from the next cell's start. Then N steps begin in the
+cell, with N lo ≤ b − u + v ≤ N hi. The moves of C and α are enclosed by mean-value forms.
 """
 
 import math
@@ -29,14 +29,13 @@ from verify.provers.tube_cells import Builder, Cell, Tube
 from verify.provers.tube_paths import Node, Path, PathPoint, estimate, lower_end
 
 MOST_CELLS = 60_000
-"""Largest number of cells of a tube: a certificate states each of its nodes."""
+"""Largest number of cells of a tube: a certificate states each node."""
 WIDEST = Fraction(1, 100)
-"""A tube is not made again from a later start if its enclosure of the steps has at most this relative width."""
+"""If a tube's enclosure of the steps has at most this relative width, no tube is made from a later start."""
 NEAR = 1_500_000
 """If a level is expected within so many steps, no tube is made, and the run is followed step by step."""
 _STARTS = (2**14, 2**17)
-"""Numbers of steps after which a tube begins: the second is used if the first one gives no tube that is narrow enough.
-"""
+"""Numbers of steps after which a tube begins: the second is used if the first gives no tube that is narrow enough."""
 _CELLS_BETWEEN_LOOKS = 64
 """Number of cells between two reports of progress."""
 _MOST_UNDECIDED = 500
@@ -81,8 +80,9 @@ def enclose_passage(
 ) -> Passage | Horizon | None:
     """Return the first passage of a level or, if it takes too many steps, a tube that encloses it; or None.
 
-    A tube begins at the step up to which the run was followed; by then the slow variable must determine the others.
-    After Ctrl-C the followed part of the run is returned. The deadline is a time of `time.monotonic()`.
+    A tube begins at the step up to which the run was followed; by then the other variables must be close to functions
+    of the slow one. After Ctrl-C the followed part of the run is returned. The deadline is a time of
+    `time.monotonic()`.
     """
     best: Horizon | None = None
     for last in _STARTS:
@@ -140,8 +140,8 @@ def certify_tube(
 class _Construction:
     """A tube under construction: nodes, the point of the path at each node, and the cells between the nodes.
 
-    The observable is above the level on the first `above` cells. `undecided` counts the cells on which this is
-    undecided, and `tries` the lengths at which the next cell failed.
+    The observable is above the level on the first `above` cells. `undecided` counts the cells on which it is undecided
+    whether the level is met, and `tries` the lengths at which the next cell failed.
     """
 
     path: Path
@@ -153,7 +153,10 @@ class _Construction:
     tries: int = 0
 
     def fault(self, cell: Cell | None, node: Node, *, landed: bool) -> str:
-        """Return the reason why a cell cannot be the next cell of the tube; "" if it can."""
+        """Return the reason why a cell cannot be the next cell of the tube; "" if it can.
+
+        If `landed`, the observable is at most the level on the cell, which is then the last one.
+        """
         if cell is None:
             return "the recursion is not enclosed"
         last = self.cells[-1] if self.cells else None
@@ -194,9 +197,10 @@ class _Construction:
             self.tries = 0
 
     def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
-        """Return bounds on the step of the first passage.
+        """Return bounds on the step of the first passage; at step `start` the slow variable is `slow`.
 
-        The lower bound is for the step that leaves the first `above` cells, the upper bound for entering the last cell.
+        The lower bound is on the step that leaves the first `above` cells, the upper bound on the step that enters the
+        last cell.
         """
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)

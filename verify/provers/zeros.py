@@ -3,7 +3,7 @@
 Zeros are sought in floats, as minima on spheres; the polynomial is divided by its largest coefficient. Coordinates need
 not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. If the
 conjugates are among the zeros that are found, the echelon form of the values of monomials is rational, and the floats
-are rounded to it. A wrong zero leaves too few squares, but makes no wrong proof.
+are rounded to it. A wrong zero may leave too few squares for a proof, but leads to no wrong proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from verify.provers.orthant_cases import Powers, monomial
 _STARTS = 40
 """Number of points from which minima are sought."""
 _CONSTRAINED = 12
-"""Number of points from which minima under the constraint of equations are sought."""
+"""Number of points from which minima are sought under equations as constraints."""
 _FLAT = 1e-9
 """A value below this counts as 0 where equations hold, because the equations hold only up to rounding."""
 _STEPS = 60
@@ -51,7 +51,7 @@ class Zeros:
     exact
         Exact zeros.
     rows
-        Zeros by floats; the last coordinate is the homogeneous one, 0 for a point at infinity.
+        Zeros in floats, shape (zeros, variables + 1); the last coordinate is the homogeneous one, 0 at infinity.
     degree
         Degree of the polynomial.
     """
@@ -118,7 +118,7 @@ def _echelon(rows: "np.ndarray") -> list[list[Fraction]]:
 
 
 def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
-    """Return the zeros that are found; None if a negative value is found. A variable is ≥ 0 unless it is `real`."""
+    """Return zeros of a polynomial; None if a negative value is found. A variable is ≥ 0 unless it is `real`."""
     degree = max(map(sum, terms))
     powers = np.array([[*k, degree - sum(k)] for k in terms])
     squared = np.array([*(not each for each in real), True])
@@ -141,7 +141,7 @@ def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
 
 
 def zeros_on(terms: Terms, equations: Sequence[Terms], weights: Sequence[Terms], real: Sequence[bool]) -> Zeros | None:
-    """Return the zeros that are found where equations hold and weights are ≥ 0; None if a negative value is found.
+    """Return zeros of a polynomial where equations hold and weights are ≥ 0; None if a negative value is found there.
 
     A variable is ≥ 0 unless it is `real`.
     """
@@ -177,7 +177,7 @@ def zeros_on(terms: Terms, equations: Sequence[Terms], weights: Sequence[Terms],
 
 
 def _groups(powers: "np.ndarray") -> list[list[int]]:
-    """Return the smallest disjoint groups of variables so that the polynomial is homogeneous in each group."""
+    """Return the smallest disjoint groups of variables in each of which the polynomial is homogeneous."""
     left, groups = [i for i in range(powers.shape[1]) if powers[:, i].any()], list[list[int]]()
     for size in range(1, len(left) + 1):
         for group in combinations(left, size):
@@ -217,7 +217,7 @@ class _Relative:
         return points
 
     def minima(self, points: "np.ndarray") -> "tuple[np.ndarray, np.ndarray]":
-        """Return local minima, by Newton steps that go down, and the values there."""
+        """Return local minima, reached from the points by Newton steps that lower the value, and the values there."""
         points = self._scaled(points)
         values = self._at(self._table(points), self.value)
         for _ in range(_STEPS):

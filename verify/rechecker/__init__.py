@@ -2,10 +2,11 @@
 
 It trusts no computation of the engine. It reads the statement's data itself, and proves each clause again from the
 data in the certificate, with the standard library's integers and fractions and with Arb's balls. It shares no code with
-the search, the theorems or SymPy. An accepted certificate is about the statement that it contains, and that its digest
-names; this program does not judge the statement. `uses` names the theorems that the proof rests on, and is passed on.
-`trusts` names the additions of packages that the certificate rests on beside this program: second computations and
-kinds of clause or proof. The program looks them up among the installed additions, and loads nothing that a file names.
+the search, the theorems or SymPy. An accepted certificate is about the statement that it contains, which its digest
+identifies; this program does not judge the statement. `uses` names the theorems that the proof rests on, which are not
+checked again. `trusts` names the doors, additions of packages (second computations, and kinds of clause or proof), that
+the certificate rests on in addition to this program. The program looks them up among the installed doors, and loads
+nothing that a file names.
 """
 
 import hashlib
@@ -49,7 +50,7 @@ __all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
 T = TypeVar("T")
 Doors: TypeAlias = Callable[[str], Door]
-"""A function that returns the installed door of a name, and raises Unknown without one."""
+"""A function that returns the installed door of a name. It raises Unknown if there is none."""
 FORMAT, VERSION = "lemmascope-certificate", 3
 _KEYS = "format version theorem statement statement_digest instance in_scope uses trusts clauses"
 _ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
@@ -70,11 +71,11 @@ class Accepted:
     claims, steps
         Label, outcome, evidence and kind of proof of each claim and of each step.
     uses
-        Ids and digests of the theorems that the proof rests on; their form is checked, and compared with the pins.
+        Ids and digests of the theorems that the proof rests on; their form is checked, and they agree with the pins.
     pinned
-        Whether the statement of the id is pinned; if not, the id is only a name in the file.
+        Whether the pins have the theorem's id; if not, the id is only a name in the file.
     trusts
-        The doors that clauses or scope rest on; none if the core accepts everything.
+        The doors that the verdicts on clauses and scope rest on; none if the core alone accepts everything.
     """
 
     theorem: str
@@ -118,8 +119,8 @@ def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None, door: 
 def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, door: Doors = closed) -> Accepted:
     """Check a certificate. Raises Rejected if it does not prove its claims, Unreadable if the text is no certificate.
 
-    `pins` are digests of statements by the ids of their theorems: a certificate that uses such an id for another
-    statement, as its own id or in `uses`, is rejected. `door` returns an installed door of a name, or raises Unknown;
+    `pins` maps ids of theorems to the digests of their statements: a certificate that uses such an id for another
+    statement, as its own id or in `uses`, is rejected. `door` returns the installed door of a name, or raises Unknown;
     by default, nothing beyond the core is accepted.
     """
     _self_test()
@@ -127,20 +128,20 @@ def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, door: Doors
 
 
 def _within_limits(work: Callable[[], T]) -> T:
-    """Return the result of some work. Raises TooLarge if the stack or the memory does not suffice."""
+    """Return `work()`. Raises TooLarge if the stack or the memory does not suffice."""
     try:
         return work()
     except RecursionError:
         lacked = TooLarge("calls in each other", sys.getrecursionlimit())
     except MemoryError:
         lacked = TooLarge("memory", None)
-    # An error that is raised here holds no reference to the objects that filled the memory.
+    # An error that is raised here has no reference to the objects that filled the memory.
     raise lacked
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one clause's proof.
+    """The verdict on one proof.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ class Verdict:
     why
         The reason if the proof is not accepted.
     rejected
-        Whether the proof was understood and does not prove its claim. If it is False without evidence, the proof is
-        beyond this program: it has an unknown primitive or form, or needs more work than is allowed.
+        Whether the proof was understood and does not prove its claim. If this is False and there is no evidence, the
+        proof is beyond this program: it has an unknown primitive or form, or needs more work than is allowed.
     trusts
         The doors that the evidence rests on.
     """
@@ -167,7 +168,7 @@ class Instance:
     def __init__(
         self, statement: object, instance: object, work: float = LONGEST_WORK, *, registry: Registry = CORE
     ) -> None:
-        """Read a statement's data, or their JSON; `work` bounds the cost of all checks, in nominal microseconds."""
+        """Read a statement's data, or its JSON text; `work` bounds the cost of all checks, in nominal microseconds."""
         _self_test()
         self._given, self._failed = None, Verdict(None)
 
@@ -214,7 +215,7 @@ class Instance:
             return None, _refusal(error).why
 
     def encloses(self, expression: object, lower: Data, upper: Data, bits: int) -> Verdict:
-        """Check that the value of an expression, given as data, is in an interval with canonical numbers as ends."""
+        """Check that an expression's value is in [lower, upper]: in balls of `bits` bits, or exactly for equal ends."""
         given = self._given
         if given is None:
             return self._failed
@@ -257,7 +258,7 @@ def _used(data: Data) -> tuple[tuple[str, str], ...]:
 
 
 def _trusted(data: Data, where: str) -> Trusted:
-    """Return the entry of a certificate on a door that it rests on."""
+    """Return the door that an entry of a certificate's `trusts` names."""
     said = entries(data, where, "name version package digest")
     name, package = (line(said[part], f"{where}.{part}") for part in ("name", "package"))
     if type(version := said["version"]) is not int or version < 1:
@@ -324,7 +325,7 @@ def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepte
 
 
 def _id(value: Data, where: str) -> str:
-    """Return an id; if hypotheses are left out of the statement, their labels follow it."""
+    """Return a theorem's id, followed by the labels of the hypotheses that are left out of the statement, if any."""
     text = line(value, where, 3 * NAME)
     name, _, without = text.partition(" without ")
     if len(name) > NAME or not _ID.fullmatch(name) or any(each in without for each in ".:;"):
@@ -340,7 +341,7 @@ def _digest(value: Data, where: str) -> str:
 
 @cache
 def _self_test() -> None:
-    """Refuse a ball library whose elementary operations are wrong (one release negated wrongly)."""
+    """Raise RuntimeError if the ball library's elementary operations are wrong (one release negated wrongly)."""
     with ctx.workprec(128):
         third, wide = arb(1) / 3, arb(1, 2)
         right = (

@@ -8,13 +8,13 @@ from flint import arb, arb_mat, fmpq
 from .reading import Rejected, TooLarge
 
 _MOST_BITS = 2**20
-"""Largest binary exponent of a ball's end that is written as a fraction: some 300 000 digits."""
+"""Largest binary exponent of a ball's endpoint that is converted to a fraction: some 300 000 digits."""
 _LARGEST_EXPONENT = 4096
 """Maximum length, in bits, of the exponent of a ball's midpoint or radius; each step x ← x² adds one bit."""
 
 
 def ball(value: Fraction | int) -> arb:
-    """Return the enclosure of a rational number at the precision in force."""
+    """Return the enclosure of a rational number at the working precision."""
     return arb(fmpq(value.numerator, value.denominator))
 
 
@@ -27,7 +27,7 @@ def measured(value: arb) -> arb:
 
 
 def midpoint(point: arb) -> Fraction:
-    """Return a ball's midpoint. Raises Rejected if it is infinite, or has too many digits to be written down."""
+    """Return a ball's midpoint. Raises Rejected if the ball is not finite, or the midpoint has too many digits."""
     if not point.is_finite():
         raise Rejected("an end of a ball is not finite")
     mantissa, exponent = map(int, point.mid().man_exp())
@@ -37,12 +37,12 @@ def midpoint(point: arb) -> Fraction:
 
 
 def low(value: arb) -> Fraction:
-    """Return a ball's lower end."""
+    """Return a ball's lower endpoint."""
     return midpoint(value.lower())
 
 
 def high(value: arb) -> Fraction:
-    """Return a ball's upper end."""
+    """Return a ball's upper endpoint."""
     return midpoint(value.upper())
 
 

@@ -15,7 +15,7 @@ from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 class Shown(NamedTuple):
     """The accepted result of one clause: its outcome, its evidence (or None), and its kind of proof.
 
-    `trusts` are the doors that it rests on; there are none if the core accepts it.
+    `trusts` are the doors that the result rests on; there are none if the core alone accepts it.
     """
 
     label: str
@@ -76,7 +76,7 @@ CORE = Registry(1, CLAUSES, KINDS)
 
 
 def is_for_all(proof: Data, registry: Registry) -> bool:
-    """Whether a proof is of a kind that shows a clause for all parameters; the clause is not looked at."""
+    """Whether a proof is of a kind that shows a clause for all parameters; the clause itself is not examined."""
     if type(proof) is not dict or type(name := proof.get("kind")) is not str or name not in registry.proofs:
         return False
     return registry.proofs[name].for_all and proof.get("scope", "all") == "all"
@@ -110,7 +110,7 @@ def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys
 
 
 def _checked(given: Given, clause: Data, proof: dict[str, Data], where: str) -> Checked:
-    """Return the result of a check. Raises Unknown if a package's check fails, or returns another type."""
+    """Return the result of a proof's check. Raises Unknown if a package's check fails, or returns another type."""
     name, registry = str(proof["kind"]), given.registry
     check = registry.proofs[name].check
     if ("proofs", name) not in registry.brought:
@@ -122,7 +122,7 @@ def _checked(given: Given, clause: Data, proof: dict[str, Data], where: str) -> 
 
 
 def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None) -> Shown:
-    """Check the proof of a clause. The proof decides the evidence, which must be `claimed` if that is not None.
+    """Return the result of a clause whose proof is accepted. Its evidence must be `claimed`, if that is not None.
 
     Raises Rejected like `check_clause`.
     """
@@ -145,8 +145,8 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     given.effort.spend(50)
     everywhere = is_for_all(proof, given.registry)
     for_all = everywhere and given.for_all(clause, hypotheses_used=False)
-    # If other words may decide Cases in another way, a proof for all parameters counts at the instance only, and only
-    # for kinds with `or_here`, such as monomials.
+    # If other words may decide Cases differently, a proof for all parameters counts at the instance only, and only for
+    # kinds with `or_here`, such as `words`.
     if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     evidence = "proved" if for_all else "certified"

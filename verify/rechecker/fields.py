@@ -27,7 +27,7 @@ V = TypeVar("V")
 
 
 class Field(Protocol[V]):
-    """A field for the values of expressions; an operation raises Rejected if it has no value, or none that is known."""
+    """A field for the values of expressions; an operation raises Rejected if its value is undefined or unknown."""
 
     effort: Effort
 
@@ -37,7 +37,7 @@ class Field(Protocol[V]):
         raise Rejected(f"{shown(node.name)} has no value here")
 
     def primitive_value(self, node: Node) -> V:
-        """Return the value of a node that is no operation, such as a primitive that is known by two bounds."""
+        """Return the value of a node that is no operation, such as a primitive with a lower and an upper bound."""
         raise Rejected(f"{node.head} has no value here")
 
     def plus(self, left: V, right: V) -> V: ...
@@ -47,7 +47,7 @@ class Field(Protocol[V]):
     def inverse(self, value: V) -> V: ...
 
     def whole_power(self, value: V, power: int) -> V:
-        """Return a power; the exponent is not negative."""
+        """Return a power with an integer exponent ≥ 0."""
         ...
 
     def real_power(self, base: V, power: V | Fraction) -> V: ...
@@ -69,15 +69,15 @@ class Field(Protocol[V]):
         raise Rejected("a sum, a product or a recursion has no value here")
 
     def sign(self, value: V) -> int | None:
-        """Return the sign of a value, None if it is not decided; pieces need this."""
+        """Return the sign of a value, None if it is not decided; a Piecewise needs this."""
         raise Rejected("pieces have no value here")
 
     def hull(self, one: V, other: V) -> V:
-        """Return a value of the field that contains two given ones."""
+        """Return a value of the field that contains both given values."""
         raise Rejected("which of some pieces holds is not decided")
 
     def scope(self, node: Node, evaluate: "EvaluateIn[V]", symbols: Mapping[Node, V]) -> V:
-        """Return the value of pieces, a sum, a product or a recursion; `symbols` are known, also bound ones."""
+        """Return the value of a Piecewise, a sum, a product or a recursion; `symbols` has the known symbols' values."""
         return scope_value(node, self, partial(evaluate, self))
 
 
@@ -157,7 +157,7 @@ class Exact(Field[Fraction]):
 
 
 class Balls(Field[arb]):
-    """Real balls at the precision in force; a ball that is not finite is refused."""
+    """Real balls at the working precision; a ball that is not finite is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
         self.effort, self.bits = effort, bits
@@ -187,7 +187,7 @@ class Balls(Field[arb]):
     def whole_power(self, value: arb, power: int) -> arb:
         raised = value**power
         if not raised.is_finite():
-            # FLINT has no power of a ball around 0.
+            # FLINT returns no finite power of some balls around 0.
             raised = arb(1)
             for digit in bin(power)[2:]:
                 raised = raised * raised * (value if digit == "1" else 1)
@@ -258,7 +258,7 @@ EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], l
 
 
 def _bounds(effort: Effort, node: Node) -> Enclosure:
-    """Return the two bounds of a primitive of numbers. Raises Rejected for any other node."""
+    """Return the two bounds of a primitive whose arguments are numbers. Raises Rejected for any other node."""
     if node.primitive is None or node.primitive.encloses is None:
         raise Rejected(f"{node.head} has no value here")
     if any(argument.head != "number" for argument in node.args):
@@ -267,7 +267,7 @@ def _bounds(effort: Effort, node: Node) -> Enclosure:
 
 
 def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mapping[Node, V] | None = None) -> list[V]:
-    """Return the values of some nodes in a field; `known` has known ones. Raises Rejected if a node has no value."""
+    """Return the values of `roots` in a field; `known` has values of some nodes. Raises Rejected without a value."""
     values = dict(known or {})
     for node in order(terms.effort, roots, lambda n: n in values or n.head in _LAZY):
         if node not in values:
@@ -276,7 +276,7 @@ def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mappin
 
 
 def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
-    """Return the value of a node whose arguments' values are known. Raises Rejected if it has none."""
+    """Return the value of a node whose arguments' values are known. Raises Rejected if the node has no value."""
     terms.effort.spend(1)
     match node.head:
         case "number":
@@ -320,8 +320,8 @@ def _power(node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
 def _limit(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
     """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
 
-    The coefficients are in the field. All divisors are leading coefficients, so that the limit holds where none of them
-    vanishes. At ∞ the series is in 1/x. Symbols that are bound outside of the limit have values.
+    The coefficients are in the field. All divisors are leading coefficients, so that the limit is valid where none of
+    them is 0. At ∞ the series is in 1/x. Symbols that are bound outside of the limit have values.
     """
     inner, symbol, point = node.args
     bound = {part: value for part, value in values.items() if part.head == "symbol" and part is not symbol}
@@ -330,7 +330,7 @@ def _limit(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) 
     elif point is not terms.zero:
         inner = terms.substitute(inner, {symbol.name: terms.add((point, symbol))})
     roots = [inner] if point.head == "Infinity" else [inner, point]
-    # An inner limit that depends on the symbol is no constant, and is not read.
+    # An inner limit that depends on the symbol is no constant, and its parts are not visited.
     parts = order(terms.effort, roots, lambda n: not n.free & symbol.free or n.head == "Limit")
     constants = [n for n in parts if not n.free & symbol.free]
     known = dict(zip(constants, evaluate(terms, constants, field, bound), strict=True))

@@ -24,13 +24,13 @@ ARITIES = (
     | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, MOST_NODES), "Infinity": (0, 0), "pi": (0, 0)}
     | {"Iterate": (5, 5), "Piecewise": (3, MOST_NODES)}
 )
-"""The fewest and the most arguments of each head."""
+"""The minimum and the maximum number of arguments of each head."""
 _TUPLES = {"Derivative": (1,), "Subs": (1, 2), "Sum": (1,), "Product": (1,), "Iterate": (2, 3, 4)}
 """The places of lists among a head's arguments."""
 
 
 def refuse_misplaced(kinds: Sequence[str], head: str, where: str) -> None:
-    """Raise Rejected for a head with an argument that does not belong in its place."""
+    """Raise Rejected if a head has an argument that does not belong in its place; `kinds` are the arguments' heads."""
     if head == "Piecewise" and len(kinds) % 2 == 0:
         raise Rejected(f"{where}: a Piecewise of {len(kinds)} parts has no last piece")
     for place, kind in enumerate(kinds):
@@ -39,7 +39,7 @@ def refuse_misplaced(kinds: Sequence[str], head: str, where: str) -> None:
 
 
 def _belongs(kind: str, head: str, place: int, count: int) -> bool:
-    """Whether an argument of a kind belongs in a place of a head; few places take lists, comparisons or infinity."""
+    """Whether an argument with head `kind` belongs in a place of `head`; few take lists, relations or infinity."""
     condition = head == "Piecewise" and place % 2 == 1 and place < count - 1
     if kind in RELATIONS or condition:
         return condition and kind in RELATIONS
@@ -49,7 +49,7 @@ def _belongs(kind: str, head: str, place: int, count: int) -> bool:
 
 
 def scope_parts(head: str, args: Sequence[Node], where: str) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """Return the parts of a sum, a product, a recursion or pieces in one list, and the symbols that it binds.
+    """Return the parts of a sum, a product, a recursion or a Piecewise in one tuple, and the symbols that it binds.
 
     Raises Unknown for another form.
     """
@@ -81,7 +81,7 @@ def may_be_bound(head: str, assumed: Collection[str]) -> Collection[str]:
 
 
 def is_integral(effort: Effort, node: Node, integers: Collection[Name]) -> bool:
-    """Whether a node is a polynomial with integer coefficients in symbols of some names."""
+    """Whether a node is a polynomial with integer coefficients in symbols named in `integers`."""
     for part in order(effort, [node]):
         match part.head:
             case "number":
@@ -99,7 +99,7 @@ def is_integral(effort: Effort, node: Node, integers: Collection[Name]) -> bool:
 
 
 def is_positive(effort: Effort, node: Node, positives: Collection[Name]) -> bool:
-    """Whether a node is made of positive numbers, symbols of some names and exp, by sums, products and powers."""
+    """Whether a node is built of positive numbers, symbols in `positives` and exp, by sums, products and powers."""
     waiting, seen = [node], set[Node]()
     while waiting:
         if (part := waiting.pop()) in seen:

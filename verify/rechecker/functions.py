@@ -1,4 +1,4 @@
-"""Functions beyond powers, exp and log, exact and in balls; pieces, sums, products and recursions in a field."""
+"""Functions other than powers, exp and log, exact and in balls; Piecewise, sums, products, recursions in a field."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -12,7 +12,7 @@ from .reading import Rejected, TooLarge, Undefined
 
 V = TypeVar("V")
 MOST_TERMS, LONGEST = 100_000, 20_000
-"""Maximum number of terms of a sum, and of steps of a recursion; largest argument of a factorial or binomial."""
+"""Maximum number of terms of a sum and of steps of a recursion; largest argument of an exact factorial or binomial."""
 _SMOOTH = ("sin", "cos", "tan", "atan", "sinh", "cosh", "tanh")
 _AT_ZERO = dict.fromkeys(_SMOOTH, Fraction(0)) | {"cos": Fraction(1), "cosh": Fraction(1)}
 _RELATIONS = {"Eq": (0,), "Lt": (1,), "Le": (0, 1), "Gt": (-1,), "Ge": (-1, 0)}
@@ -26,11 +26,11 @@ _BALLS: Mapping[str, Callable[[arb], arb]] = {
 
 
 class NotExact(Rejected):
-    """The value is not rational, or too large to be computed as a rational number."""
+    """The value is not known to be rational, or is too large to be computed as a rational number."""
 
 
 def exactly(head: str, args: Sequence[Fraction]) -> Fraction:
-    """Return a function of rational numbers. Raises NotExact if it is not rational, Undefined without a value."""
+    """Return a function's value at rational numbers. Raises NotExact if it is irrational, Undefined without a value."""
     match head:
         case "Max" | "Min":
             return max(args) if head == "Max" else min(args)
@@ -80,7 +80,7 @@ def in_balls(head: str, args: Sequence[arb]) -> arb:
 
 
 def integer(value: Fraction | arb) -> int:
-    """Return a number as an integer. Raises Undefined for another number, and for a ball that does not decide it."""
+    """Return a number as an integer. Raises Undefined for another number, and for a ball that is no exact integer."""
     if isinstance(value, Fraction):
         if value.denominator > 1:
             raise Undefined("a number that is no integer, where one is needed")
@@ -92,7 +92,7 @@ def integer(value: Fraction | arb) -> int:
 
 
 class _Computes(Protocol[V]):
-    """The operations of a field that pieces, sums, products and recursions need."""
+    """The operations of a field that Piecewise, sums, products and recursions need."""
 
     def number(self, value: Fraction) -> V: ...
     def plus(self, left: V, right: V) -> V: ...
@@ -107,7 +107,7 @@ Evaluate = Callable[[Sequence[Node], Mapping[Node, V]], list[V]]
 
 
 def scope_value(node: Node, field: _Computes[V], evaluate: Evaluate[V]) -> V:
-    """Return the value of pieces, a sum, a product or a recursion. Raises Rejected if it has none."""
+    """Return the value of a Piecewise, a sum, a product or a recursion. Raises Rejected if it has none."""
     if node.head == "Piecewise":
         return _piecewise(node, field, evaluate)
     inside, symbols, outside = bound_in(node)
@@ -137,7 +137,7 @@ def _states(
     states: list[V],
     steps: int,
 ) -> list[V]:
-    """Return the states after some steps from given ones; the first symbol counts the steps."""
+    """Return the states after `steps` steps from `states`; the first symbol counts the steps."""
     if steps < 0:
         raise Undefined("a recursion of fewer than 0 steps")
     for k in _counted(0, steps - 1):
@@ -146,7 +146,7 @@ def _states(
 
 
 def _piecewise(node: Node, field: _Computes[V], evaluate: Evaluate[V]) -> V:
-    """Return the first piece whose relation holds, or a hull of all possible pieces if that is not decided."""
+    """Return the value of the first piece whose relation holds, or a hull of all possible ones if that is undecided."""
     *pieces, last = node.args
     met: list[V] = []
     for value, relation in zip(pieces[::2], pieces[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""The part of a certificate before its proofs: the statement, read from its data, and the instance."""
+"""The statement and the instance of a certificate, read from their data."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Parameter:
 
     @property
     def sign(self) -> Sign:
-        """The sign, as far as the domain decides it."""
+        """The sign of the parameter's values, as far as the domain decides it."""
         if (self.minimum is not None and self.minimum > 0) or (self.above is not None and self.above >= 0):
             return "positive"
         return "nonnegative" if self.minimum == 0 else "real"
@@ -65,7 +65,7 @@ class Parameter:
         return set(assumed) <= known
 
     def read(self, value: Data, where: str) -> Fraction | str | list[Fraction]:
-        """Return a value of the domain. Raises Rejected for anything else."""
+        """Return the parameter's value from its data. Raises Rejected for a value outside the domain."""
         if self.kind == "word":
             return string(value, where, self.words)
         if self.kind == "rationals":
@@ -152,7 +152,7 @@ class Given:
             raise Rejected("hypotheses: a label occurs twice")
 
     def _define(self, pair: Data, where: str) -> None:
-        """Read a definition, in terms of names that were introduced before it."""
+        """Read a definition, which may use the names introduced before it."""
         name, value = items(pair, where, 2)
         try:
             meaning = self.expression(value, where)
@@ -193,8 +193,8 @@ class Given:
     def for_all(self, clause: Data, *, hypotheses_used: bool) -> bool:
         """Whether a proof of a clause at the instance's words is a proof for all parameters.
 
-        It is if there is no Case, or if, in scope, hypotheses fix all words that decide Cases. Cases in hypotheses
-        count if the proof uses a hypothesis.
+        The proof is one if there is no Case, or if the instance is in scope and hypotheses fix all words that decide
+        Cases. Cases in hypotheses count if the proof uses a hypothesis.
         """
         choose = [_words([clause]), self._words["everywhere"]]
         if hypotheses_used:
@@ -202,13 +202,13 @@ class Given:
         return not any(choose) or (all(words <= self._fixed for words in choose) and self.in_scope)
 
     def chooses(self, clause: Data) -> bool:
-        """Whether a clause, a definition or the domain has a Case; only in scope is a proof then one for all."""
+        """Whether a clause, a definition or the domain has a Case; a proof is then one for all only in scope."""
         return bool(_words([clause]) or self._words["everywhere"])
 
     def trusts(
         self, parts: Collection[Data], kinds: Iterable[tuple[str, str]] = (), *, hypotheses_used: bool
     ) -> tuple[Trusted, ...]:
-        """Return the doors of some kinds, and of the primitives in some data or in the definitions that these mention.
+        """Return the doors that bring some kinds, or the primitives in some data or in definitions used there.
 
         The domain always counts, because it is evaluated at the instance. Hypotheses count if they are used.
         """
@@ -219,7 +219,7 @@ class Given:
         return tuple(sorted(found | self._doors([*parts, *more], self._defined_by)))
 
     def _doors(self, parts: Collection[Data], defined_by: Mapping[str, set[Trusted]]) -> set[Trusted]:
-        """Return the doors of the primitives in some data, or in the definitions that they mention."""
+        """Return the doors that bring the primitives in some data, or in the definitions used there."""
         primitives = (("primitives", "/".join(map(str, rest[:2]))) for rest in _headed(parts, "Primitive"))
         found = {self.registry.brought[name] for name in primitives if name in self.registry.brought}
         return found.union(*(defined_by.get(str(rest[0]), set()) for rest in _headed(parts, "Symbol") if rest))
@@ -245,7 +245,7 @@ class Given:
         return name not in self.parameters or self.parameters[name].implies(assumed)
 
     def new_name(self, data: Data, where: str, allowed: Collection[str] = REAL) -> str:
-        """Return the name of a symbol that the statement has not introduced, and that has allowed assumptions only.
+        """Return the name of a symbol that the statement has not introduced, and that has only allowed assumptions.
 
         Raises Rejected for anything else.
         """
@@ -296,7 +296,7 @@ class Given:
             raise Rejected(f"{where}: is not {' and '.join(assumed)}")
 
     def expression(self, data: Data, where: str, bound: Sequence[Name] = (), *, defined: bool = True) -> Node:
-        """Return an expression with its Cases decided and, if `defined`, the definitions put in.
+        """Return an expression with its Cases decided and, if `defined`, the definitions substituted.
 
         Raises Rejected for a name that neither the statement nor `bound` introduces.
         """
@@ -343,9 +343,9 @@ class Given:
     @overload
     def number(self, node: Node, bits: int) -> arb: ...
     def number(self, node: Node, bits: int | None) -> Fraction | arb:
-        """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force.
+        """Return the value of a node at the instance: exact, or a ball at the working precision, which is `bits`.
 
-        Raises NotExact if an exact value is asked for and not known to be rational, Undefined if there is no value.
+        Raises NotExact if an exact value is requested and not known to be rational, Undefined if there is no value.
         """
         nodes = [self.at_instance(node)]
         if bits is None:
@@ -360,15 +360,14 @@ class Given:
         return evaluate(self.terms, nodes, field)
 
     def margin(self, relation: Node, bits: int) -> arb:
-        """Return larger minus smaller side of a relation at the instance, at the bits in force."""
+        """Return the larger minus the smaller side of a relation at the instance, as a ball of `bits` bits."""
         low, high = sides(relation)
         return self.number(high, bits) - self.number(low, bits)
 
     def holds(self, relation: Node, where: str) -> bool:
-        """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision.
+        """Whether a relation of the parameters holds at the instance, by exact values or balls of rising precision.
 
-        Raises Undefined if no value of a side is found at the last precision, and Rejected if the margin's sign is not
-        decided.
+        Raises Undefined if a side has no value at the last precision, and Rejected if the margin's sign is undecided.
         """
         try:
             low, high = sides(relation)
@@ -390,7 +389,7 @@ class Given:
         raise failed
 
     def sign_of(self, name: Name) -> Sign:
-        """The sign of a symbol: a parameter's by its domain, a variable's by its assumptions."""
+        """Return the sign of a symbol: of a parameter by its domain, of a variable by its assumptions."""
         self.effort.spend(1)
         if name in self.parameters:
             return self.parameters[name].sign
@@ -435,13 +434,13 @@ def _raise(error: Unknown) -> bool:
 
 
 def sides(relation: Node) -> tuple[Node, Node]:
-    """Return the smaller and the larger side of a relation; of an equation, the left and the right."""
+    """Return the smaller and the larger side of a relation; for an equation, the left and the right side."""
     left, right = relation.args
     return (right, left) if relation.head in ("Gt", "Ge") else (left, right)
 
 
 def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: str) -> bool:
-    """Whether a relation holds if its margin is in [low, high]. Raises Rejected if the interval leaves it open."""
+    """Whether a relation holds if its margin is in [low, high]. Raises Rejected if the interval does not decide it."""
     if relation.head == "Eq":
         holds, fails = low == high == 0, low > 0 or high < 0
     elif relation.head in ("Lt", "Gt"):
@@ -454,7 +453,7 @@ def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: st
 
 
 def with_units(work: Callable[[dict[Exponent, Fraction]], T]) -> T:
-    """Do some work in fields of quotients; start again each time an exponential needs a smaller unit."""
+    """Return `work(units)`, started again with smaller units each time an exponential needs one (`FinerUnit`)."""
     units: dict[Exponent, Fraction] = {}
     while True:
         try:

@@ -53,9 +53,10 @@ def square_root(value: Fraction) -> Fraction | None:
 
 
 def folded(base: Fraction, power: Fraction) -> Fraction | None:
-    """Return a power of a number if it is small; else None.
+    """Return a power of a number as a number if it is small; else None.
 
-    The exponent is an integer, or half an integer if the base has a rational root; the exponent of 0 is positive.
+    Only an integer exponent or, if the base has a rational square root, a half-integer is accepted. The caller ensures
+    that the exponent of the base 0 is positive.
     """
     if base in (0, 1):
         return Fraction(base)
@@ -66,7 +67,7 @@ def folded(base: Fraction, power: Fraction) -> Fraction | None:
 
 
 def order(effort: Effort, roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
-    """Return the parts of some nodes, each once, arguments first; parts below a node with `stop` are not visited."""
+    """Return the parts of some nodes, each once, arguments first; a node that `stop` accepts is not entered."""
     ordered: dict[Node, None] = {}
     waiting: list[tuple[Node, bool]] = [(root, False) for root in roots]
     while waiting:
@@ -111,7 +112,7 @@ def bound_in(node: Node) -> Bound:
 
 
 def with_parts(node: Node, inside: Sequence[Node], outside: Sequence[Node]) -> list[Node]:
-    """Return the arguments of a node that binds symbols, with other parts."""
+    """Return the arguments of a node that binds symbols, with other inside and outside parts."""
     symbols = bound_in(node).symbols
     if node.head != "Iterate":
         return [*inside, *symbols, *outside]

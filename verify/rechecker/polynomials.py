@@ -4,7 +4,7 @@
 A polynomial is {packed exponents: coefficient}, with 32 bits for each atom. An atom is a symbol, exp(g/n) for a
 monomial g over factors, or in deductions a function. Distinct atoms are treated as independent: an expression that is
 0 then is 0. A quotient is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
-polynomials is taken, and every division is by a product of factors that the caller has admitted.
+polynomials is computed, and every division is by a product of factors that the caller has admitted.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from .reading import Effort, Rejected, TooLarge, shown
 
 Polynomial: TypeAlias = dict[int, int]
 Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
-"""A monomial over factors, under an exponential."""
+"""An exponential's argument: a monomial over factors."""
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 """The terms of a polynomial, or the powers of factors, in order."""
 Function: TypeAlias = tuple[Literal["function"], str, tuple[tuple[Terms, int, Terms], ...], tuple[int, ...]]
@@ -29,12 +29,13 @@ Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
 MOST_TERMS, MOST_ATOMS = 1_000_000, 1000
 _WIDTH, _MOST_BITS = 32, 2**20
 _FIELD, _ENTRY, _LONGEST_VALUE = (1 << _WIDTH) - 1, 160, 4096
+"""The mask of an exponent; bytes of a term without key and coefficient; bits of a divisor's value at a point."""
 _CACHED = 2000
-"""The mask of an exponent; bytes of a term beside its key and its coefficient; bits of a divisor's value at a point."""
+"""Number of terms up to which a polynomial fits in a processor's cache."""
 
 
 _SMALL_POWER = 200
-"""Largest numerator of an exponent's first factor for which an exponential is a power of an atom with numerator 1."""
+"""Largest numerator of r, in the first exp(r g) of a monomial g, for which the unit of g has numerator 1."""
 
 
 class Quotient(NamedTuple):
@@ -46,14 +47,14 @@ class Quotient(NamedTuple):
 
 
 class FinerUnit(ArithmeticError):  # noqa: N818
-    """An exponential needs a smaller unit; the computation starts again with the smaller unit."""
+    """An exponential needs a smaller unit; the computation is started again with this unit."""
 
 
 class Quotients(Field[Quotient]):
     """A field of quotients. `sign_of` returns the known sign of a symbol.
 
     `admits(field, polynomial)` decides whether a polynomial may be a divisor, after known factors and
-    atoms that are nowhere zero have been divided off; it returns the polynomial or its negative.
+    atoms that are nowhere zero have been divided out; it returns the polynomial or its negative.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Quotients(Field[Quotient]):
         return result
 
     def inverse(self, value: Quotient) -> Quotient:
-        """Return 1/value, with its numerator split into admitted factors. Raises Rejected if one is not admitted."""
+        """Return 1/value, with the numerator split into admitted factors. Raises Rejected for any other factor."""
         if not value.numerator:
             raise Rejected("there is a division by zero")
         content = gcd(*value.numerator.values())
@@ -182,7 +183,7 @@ class Quotients(Field[Quotient]):
         return self._reduced(top, content, powers)
 
     def split(self, polynomial: Polynomial) -> tuple[Polynomial, dict[int, int]]:
-        """Return ±1 and the powers of the factors of a primitive polynomial; admitted new factors are added."""
+        """Return ±1 and the powers of the factors of a primitive polynomial; admitted new factors are noted."""
         powers: dict[int, int] = {}
         rest = polynomial
         self.effort.spend(0.1 * len(rest) * (1 + self._wide) * (len(self.signs) + len(self.factors)))
@@ -271,7 +272,7 @@ class Quotients(Field[Quotient]):
             raise TooLarge("bits of a coefficient", _MOST_BITS)
 
     def _entry(self, bits: int) -> float:
-        """Return the bytes of a term whose coefficient has some bits."""
+        """Return the bytes of a term whose coefficient has `bits` bits."""
         return _ENTRY + (_WIDTH * len(self.signs) + bits) / 7.5
 
     def _made(self, terms: int, bits: int) -> None:
@@ -326,7 +327,7 @@ class Quotients(Field[Quotient]):
         return value > 1 and self._value(polynomial, value) != 0
 
     def _value(self, polynomial: Polynomial, modulus: int) -> int:
-        """Return the value at a point, modulo `modulus` unless it is 0; then 0 stands for a very long value."""
+        """Return the value at a fixed point, modulo `modulus`; for modulus 0, the value, or 0 if it is too long."""
         total, longest = 0, max(modulus.bit_length(), _LONGEST_VALUE if not modulus else 0)
         one = 1 + len(self.signs) * (0.3 + self._wide + (longest / 2000) ** 2)
         self.effort.spend(len(polynomial) * (one + (self._bits(polynomial) / 2000) ** 2))
@@ -350,9 +351,9 @@ class Quotients(Field[Quotient]):
         return all(sign in ("positive", "nonnegative") for sign in self.signs)
 
     def one_sign(self, polynomial: Polynomial) -> int:
-        """Return 1 or −1 if a polynomial is shown to have this sign, and no zero, else 0.
+        """Return 1 or −1 if a polynomial is shown to have this sign everywhere, else 0.
 
-        Its coefficients have one sign, its atoms are not negative, and one of its monomials stays positive.
+        It is shown if all coefficients have one sign, no atom is negative, and one monomial is positive.
         """
         signs = {c > 0 for c in polynomial.values()}
         kinds = [{self.signs[i] for i in self.inside(key)} for key in polynomial]
@@ -374,7 +375,7 @@ def admit_all(field: Quotients, polynomial: Polynomial) -> Polynomial:
 
 
 def admit_positive(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Admit a polynomial that is shown to have one sign, as a positive factor. Raises Rejected for any other."""
+    """Admit a polynomial that is shown to have one sign; return it with sign 1. Raises Rejected for any other."""
     sign = field.one_sign(polynomial)
     if not sign:
         raise Rejected("a division by a polynomial that is not shown to have one sign")

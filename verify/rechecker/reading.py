@@ -1,4 +1,4 @@
-"""The reading of a certificate: strict and bounded JSON, canonical numbers, and the effort a file may ask for.
+"""The reading of a certificate: strict and bounded JSON, canonical numbers, and the effort that a file may need.
 
 The effort for a file is counted before it is spent, in units that are the same on all machines: work in nominal
 microseconds, bytes of new objects, bits of a number. A file that needs more than is allowed is rejected as too large.
@@ -36,7 +36,7 @@ class Unknown(Rejected):
 
 
 class TooLarge(Rejected):
-    """A file that may be right, but needs more of a resource than is allowed.
+    """A file that may be correct, but needs more of a resource than is allowed.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class TooLarge(Rejected):
 
 
 class Undefined(Rejected):
-    """There is no value: a division by zero, or balls that are unbounded at the bits in force."""
+    """There is no value: a division by zero, or balls that are unbounded at the working precision."""
 
 
 class Unreadable(ValueError):  # noqa: N818
@@ -88,7 +88,7 @@ class Effort:
 
 
 def work(one: Fraction, other: Fraction) -> float:
-    """Return the nominal microseconds of a product of two rationals beyond those of a small product."""
+    """Return the nominal microseconds by which a product of two rationals costs more than a product of small ones."""
     bits = [part.bit_length() for x in (one, other) for part in (x.numerator, x.denominator)]
     return 4 * (max(bits) / 1000) ** 2 + 0.002 * sum(bits)
 
@@ -105,7 +105,7 @@ def dot(effort: Effort, left: Iterable[Fraction], right: Iterable[Fraction]) -> 
 
 
 def bits_of(value: Fraction) -> int:
-    """Return the number of bits of the longer one of a rational's numerator and denominator."""
+    """Return the number of bits of a rational's numerator or denominator, whichever is longer."""
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
@@ -176,7 +176,7 @@ def entries(value: Data, where: str, names: str, optional: Iterable[str] = ()) -
 
 
 def items(value: Data, where: str, length: Fraction | int | None = None) -> list[Data]:
-    """Return a list, of the length if given. Raises Rejected for anything else."""
+    """Return a list, of `length` entries if given. Raises Rejected for anything else."""
     if type(value) is not list:
         raise Rejected(f"{where}: {shown(value)} is not a list")
     if length is not None and len(value) != length:
@@ -235,5 +235,5 @@ def rational(value: Data, where: str) -> Fraction:
 
 
 def rationals(value: Data, where: str, length: Fraction | int | None = None) -> list[Fraction]:
-    """Return a list of canonical numbers, of the length if given. Raises Rejected for anything else."""
+    """Return a list of canonical numbers, of `length` entries if given. Raises Rejected for anything else."""
     return [rational(item, f"{where}[{i}]") for i, item in enumerate(items(value, where, length))]

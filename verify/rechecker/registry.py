@@ -57,11 +57,11 @@ def _refuse_no_keys(keys: object, more: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True)
 class ProofKind:
-    """A kind of proof: the outcomes that it shows of each kind of clause, its keys, its check, `more` keys it may have.
+    """A kind of proof: the outcomes that it shows by kind of clause, its keys, its check, and `more` optional keys.
 
-    `check(given, clause, proof, where)` returns its result, and raises Rejected. With `for_all`, a proof shows the
-    clause for all parameters; a proof that states its scope does so only with the scope "all". With `or_here`, it
-    shows the clause at the instance if the instance's words decide a Case of the clause.
+    `check(given, clause, proof, where)` returns its result, or raises Rejected. With `for_all`, a proof shows the
+    clause for all parameters, unless it states another scope than "all". With `or_here`, it shows the clause at the
+    instance if the instance's words decide a Case of the clause.
     """
 
     shows: Mapping[str, tuple[str, ...]]
@@ -83,10 +83,10 @@ class ProofKind:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A function of some rational numbers, computed a second time; the computation counts its effort.
+    """The second computation of a function of rational numbers, which counts its effort.
 
-    Its value is rational, or a real number between the two bounds that `encloses` returns. Both functions are called
-    with the effort and the arguments, and raise Rejected if there is no value.
+    `value` returns a rational value; `encloses` returns two bounds of a real value. Both are called with the effort and
+    the arguments, and raise Rejected if there is no value.
     """
 
     arity: int
@@ -210,7 +210,7 @@ _kept: dict[tuple[Primitive, tuple[Fraction, ...]], tuple[Enclosure, float]] = {
 
 
 def computed(effort: Effort, primitive: Primitive, arguments: tuple[Fraction, ...]) -> Enclosure:
-    """Return a primitive's value as two bounds, equal if it is rational; a cached value costs as much as before.
+    """Return a primitive's value as two bounds, equal for a `value`; a cached one costs as much as its computation.
 
     Raises Rejected if it has no value, and for a result that is not exact or no interval.
     """

@@ -1,4 +1,4 @@
-"""Truncated Laurent series in a field, which give limits."""
+"""Truncated Laurent series with coefficients in a field, for limits."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ Laurent: TypeAlias = tuple[int, list[V]]
 
 
 class Series(Generic[V]):
-    """Series of some length in a symbol around 0; with `above`, the symbol is positive; `known` has values of nodes."""
+    """Series of `count` terms in a symbol around 0, which is positive with `above`; `known` has values of nodes."""
 
     def __init__(self, field: _Computes[V], symbol: Node, count: int, known: Mapping[Node, V], *, above: bool) -> None:
         self.field, self.symbol, self.count, self.known, self.above = field, symbol, count, known, above
@@ -79,7 +79,7 @@ class Series(Generic[V]):
         return valuation + skip, coefficients[skip:]
 
     def sum(self, parts: list[Laurent[V]]) -> Laurent[V]:
-        """Return a sum."""
+        """Return the sum of some series."""
         low = min(valuation for valuation, _ in parts)
         known = min(valuation + len(series) for valuation, series in parts) - low
         total = [self.zero] * known
@@ -97,7 +97,7 @@ class Series(Generic[V]):
         return total
 
     def product(self, left: Laurent[V], right: Laurent[V]) -> Laurent[V]:
-        """Return a product."""
+        """Return the product of two series."""
         known = min(len(left[1]), len(right[1]))
         self.field.effort.spend(known * known)
         return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
@@ -126,8 +126,8 @@ class Series(Generic[V]):
     def composed(self, head: str, series: Laurent[V]) -> Laurent[V]:
         """Return a function of a series c + r without negative powers, by the function's Taylor series at c.
 
-        For log, it is the Taylor series at 1, of the series over c > 0. If r = O(x^k) with k ≥ 1, the terms from r^n on
-        are O(x^n).
+        For log, the series is first divided by c > 0, and the Taylor series is at 1. If r = O(x^k) with k ≥ 1, the
+        terms from r^n on are O(x^n).
         """
         if head == "tan":
             return self.product(self.composed("sin", series), self.inverse(self.composed("cos", series)))
@@ -157,7 +157,7 @@ class Series(Generic[V]):
         )
 
     def _hyperbolic(self, head: str, rises: Laurent[V]) -> Laurent[V]:
-        """Return a hyperbolic function by the exponential of its argument."""
+        """Return a hyperbolic function from `rises`, the exponential of its argument."""
         falls, half = self.inverse(rises), self._of(self.field.number(Fraction(1, 2)))
         cosh = self.product(half, self.sum([rises, falls]))
         sinh = self.sum([rises, self.product(self._of(self.field.number(Fraction(-1))), cosh)])

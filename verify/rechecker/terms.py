@@ -4,7 +4,7 @@ Equal expressions are one node. Sums collect equal terms, products their numeric
 exactly. A part that cancels, as x does in x − x, is dropped only if it has a value for all values of the symbols; else
 it is kept, times 0. The same holds for the argument of a derivative, and for the point of a substitution. So a node has
 a value only where each part of the original expression has one: no divisor is 0, and arguments of logarithms and roots
-are in their domains. Branches of a Case or of pieces that are not chosen need no value. No function here recurses on
+are in their domains. A branch of a Case or a Piecewise that is not chosen needs no value. No function here recurses on
 the depth of a graph, which definitions may make deep.
 """
 
@@ -84,7 +84,7 @@ class Terms:
         return found
 
     def number(self, value: Fraction | int) -> Node:
-        """Return a number. Raises TooLarge for one of very many digits."""
+        """Return the node of a number. Raises TooLarge if it has too many digits."""
         return self._node("number", (), self._bounded(Fraction(value)))
 
     @staticmethod
@@ -102,7 +102,7 @@ class Terms:
         return self._bounded(one * other)
 
     def symbol(self, name: Name) -> Node:
-        """Return a symbol. Raises TooLarge if there are very many."""
+        """Return the node of a symbol. Raises TooLarge if there are too many symbols."""
         if name not in self._masks:
             if len(self._masks) >= MOST_NAMES:
                 raise TooLarge("symbols", MOST_NAMES)
@@ -157,7 +157,10 @@ class Terms:
         return self.joined("Add", tuple(sorted(collected, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
-        """Return a product, numerical factor first; inner products and, times 0, parts that may have no value stay."""
+        """Return a product, numerical factor first; inner products are kept.
+
+        In a product with the factor 0, factors that may have no value are kept too.
+        """
         coefficient, rest = Fraction(1), list[Node]()
         for factor in factors:
             self.effort.spend(1)
@@ -222,7 +225,7 @@ class Terms:
                 return self.add((self.one, self.mul((self.zero, base))))
             if power == 1:
                 return base
-            # A division by 0 stays: a piece that is not chosen may have one.
+            # A division by 0 is kept: a piece that is not chosen may contain one.
             known = base.head == "number" and (base.number or power > 0)
             if known and (small := folded(base.number, power)) is not None:
                 return self.number(small)
@@ -234,7 +237,7 @@ class Terms:
         return self._node("Pow", (base, exponent))
 
     def exp(self, argument: Node) -> Node:
-        """Return exp; exp of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
+        """Return exp; exp of an integer multiple is a power, so that exp(−C) and exp(−2C) share a computation."""
         if argument is self.zero:
             return self.one
         if argument.head == "log":
@@ -357,7 +360,7 @@ class Terms:
         return self._node(head, tuple(args))
 
     def _scope(self, head: str, args: list[Node], where: str) -> Node:
-        """Return a sum, a product, a recursion or pieces. Raises Unknown for another form."""
+        """Return a sum, a product, a recursion or a Piecewise. Raises Unknown for another form."""
         parts, symbols = scope_parts(head, args, where)
         for place, symbol in enumerate(symbols):
             if symbol.name in self.abbreviations or self.is_introduced(symbol.name):
@@ -413,7 +416,7 @@ class Terms:
         return self.build(part.head, with_parts(part, replaced, [self.substitute(each, values) for each in outside]))
 
     def carried_out(self, node: Node) -> Node:
-        """Return the node with its derivatives and substitutions carried out; limits stay."""
+        """Return the node with its derivatives and substitutions carried out; limits are kept."""
         done: dict[Node, Node] = {}
         for part in order(self.effort, [node]):
             args = [done[a] for a in part.args]
@@ -481,7 +484,7 @@ class Terms:
                 raise Rejected(f"{node.head} cannot be differentiated here")
 
     def _slope_of(self, node: Node) -> Node:
-        """Return the slope of a smooth function in its argument."""
+        """Return the derivative of a smooth function in its argument."""
         argument, square = node.args[0], self.power(node, 2)
         match node.head:
             case "sin" | "sinh" | "cosh":

@@ -40,7 +40,7 @@ def catalogue_text(package: str) -> str:
 
 
 def _modules(package: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the modules of a package, except tests and `__main__`, with the names that `_bound` finds in each."""
+    """Yield the modules of a package, except test files and `__main__`, with the names that `_bound` finds in each."""
     folder = package_folder(package)
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder).with_suffix("").parts
@@ -67,7 +67,7 @@ def _bound(path: Path) -> list[str]:
 
 
 def _enter(listed: dict[str, dict[str, str]], module: str, name: str) -> None:
-    """Enter an object of a module if it is of a kind that a catalogue lists."""
+    """Enter an object of a module in the catalogue if the catalogue lists objects of its kind. Raises InputError."""
     try:
         value = getattr(import_module(module), name, None)
     except (Exception, SystemExit) as error:

@@ -63,7 +63,7 @@ def _unforeseen(error: BaseException, arguments: list[str]) -> int:
 
 
 def _shown(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser with all typed characters visible, line breaks too."""
+    """Return a message of the parser with the unprintable characters of the arguments made visible."""
     for word in arguments:
         message = message.replace(word, visible(word)) if not word.isprintable() else message
     return message
@@ -98,7 +98,7 @@ def _parameters(theorem: str) -> list[str]:
 
 
 def _with_value(message: str, arguments: list[str]) -> str:
-    """Add an option's value to a message that names the option only."""
+    """Return a message of the parser with the value of the option that it refuses."""
     option = re.search(r"Invalid value for '(--[a-z-]+)'", message)
     if option is None or option[1] not in arguments[:-1]:
         return message

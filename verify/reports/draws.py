@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 def load_profile(config: "pytest.Config") -> None:
     """Set the number and the seeds of Hypothesis's draws in this test run; only `--fresh` draws differently each time.
 
-    Call it in the `pytest_configure` of a folder with crossings. By default each test's seed is made of the test's id
-    alone, so that the test draws the same on every machine, in any order. With `--seed N` the seed is made of the id
-    and N. With `--fresh`, N is drawn at random unless `--seed` gives it; N is printed, and failures are kept in
-    Hypothesis's database. The profile is `quick`, or `full` under `--full`.
+    Call it in the `pytest_configure` of a folder with crossings. By default each test's seed depends on the
+    test's id alone, so that the test draws the same on every machine, in any order. With `--seed N` the seed depends on
+    the id and N. With `--fresh`, N is drawn at random unless `--seed` gives it; N is printed, and failures are kept in
+    Hypothesis's database. The profile is `quick`, or `full` with `--full`.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Premise:
 
 
 class Weight(Enum):
-    """The weight of a finding against a paper, heaviest first; the value is the heading over such findings.
+    """The weights of findings against a paper, heaviest first; each value is the heading above such findings.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def shown(expected: Expected) -> str:
 
 
 def by_weight(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings, the weightiest first."""
+    """Return findings by their weight, the heaviest first."""
     return sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
 
 

@@ -42,7 +42,7 @@ def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Ent
 
 
 def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger on one screen: unexpected entries in full, a line per agreeing crossing, counts of all else."""
+    """Yield the ledger in brief: unexpected entries in full, a line per agreeing crossing, and counts of the others."""
     unexpected = [entry for entry in entries if _is_unexpected(entry)]
     theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
     yield from _listed(unexpected)
@@ -87,7 +87,7 @@ def _outcomes(rows: Sequence[Entry]) -> str:
 
 
 def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a heading and a line for each crossing; all of them agree."""
+    """Yield a heading and a line for each crossing; all must agree."""
     width = max((len(row["of"]) for row in rows), default=0)
     yield from [_MEETING] if rows else []
     for row in rows:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def list_rows(
     paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
 ) -> list[dict[str, Any]]:
-    """Return a row for each theorem, sorted by id; from the cache if no file that they depend on has changed.
+    """Return a row for each theorem, sorted by id; from the cache if no file that the rows depend on has changed.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def list_rows(
 
 
 def kept_as() -> str:
-    """Return the name under which the rows are cached, made from the folders from which modules are loaded."""
+    """Return the name under which the rows are cached; it depends on the folders from which modules are loaded."""
     # The path's first entry depends on how the program was started: the working directory or the script's folder.
     return f"theorems.{remembered.digest_of(repr(sys.path[1:]).encode())[:16]}"
 
@@ -79,8 +79,8 @@ def _row(name: str) -> dict[str, Any]:
 def _digest() -> str:
     """Return a digest of everything that the rows are made from, except modules of other packages.
 
-    It covers the version of Python, the module folders, the listed theorems, the doors, the sources of `verify`, and
-    all files of the packages.
+    It covers the version of Python, the module folders, the listed theorems, the doors (`verify.checking.doors`), the
+    sources of `verify`, and all files of the packages.
     """
     parts = [sys.version.encode(), kept_as().encode(), str(listed("theorem")).encode()]
     parts += [each.digest.encode() for each in doors()[0]]
@@ -119,7 +119,7 @@ def _state(file: str) -> list[Any]:
 
 
 def theorem_row(theorem: "Theorem") -> dict[str, Any]:
-    """Return a theorem's row of the list."""
+    """Return the row of a theorem in the list."""
     from verify.checking.formal.record import recorded
     from verify.checking.standing import standing
 

@@ -1,8 +1,8 @@
 """The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, one file for each theorem.
 
 `necessity/ID.LABEL.certificate.json` is the certificate, accepted by `verify recheck`, of a needed or redundant
-hypothesis. If it is needed, the certificate refutes one claim of the statement without the hypothesis. If it is
-redundant, the certificate proves clauses of that statement, or the hypothesis itself from the others; there is no
+hypothesis. If the hypothesis is needed, the certificate refutes one claim of the statement without the hypothesis. If
+it is redundant, the certificate proves clauses of that statement, or the hypothesis itself from the others; there is no
 certificate if an argument from other theorems alone establishes the claims. `verify pin` writes these files.
 """
 
@@ -74,7 +74,7 @@ def certificate_path(theorem_id: str, label: str) -> Path:
 
 
 def shipped(theorem: Theorem) -> Mapped:
-    """Return the shipped map of a theorem; `why` says if it is missing, unreadable or of another statement."""
+    """Return the shipped map of a theorem; `why` says if the map is missing, unreadable or of another statement."""
     try:
         path = folder(theorem.id) / f"{theorem.id}.json"
     except InputError:
@@ -96,10 +96,10 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     """Return why the shipped certificate does not support a row; "" if it does, or if the row is undecided.
 
     The certificate supports the row if the re-checker accepts it, it uses the pinned statements, and the row names all
-    that it trusts. Its statement must have all hypotheses but this one, and some of the theorem's clauses as claims;
-    for a redundant hypothesis, the hypothesis itself may be the claim. If the hypothesis is needed, the certificate
-    must also refute the row's clause at the row's witness, which violates this hypothesis alone. A redundant hypothesis
-    needs no certificate if an argument from other theorems alone establishes the claims.
+    trusts of the certificate. Its statement must have all hypotheses but this one, and some of the theorem's clauses as
+    claims; for a redundant hypothesis, the hypothesis itself may be the claim. If the hypothesis is needed, the
+    certificate must also refute the row's clause at the row's witness, which violates this hypothesis alone. A
+    redundant hypothesis needs no certificate if an argument from other theorems alone establishes the claims.
     """
     if row["status"] == "undecided":
         return ""
@@ -232,7 +232,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 
 def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
-    """Return the text about a hypothesis from its row of a map; `clause` is the format of the clause's label."""
+    """Return the text about a hypothesis from its row of a map; `clause` is a format string for the clause's label."""
     if row["status"] != "needed":
         return row["why"]
     trusting = row["why"].partition(", trusting ")[2]
@@ -241,7 +241,7 @@ def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
 
 
 def instance_text(instance: Mapping[str, Any]) -> str:
-    """Return an instance from a JSON object as it is typed, without the floats beside its numbers."""
+    """Return an instance of a JSON object as typed on the command line, without the floats beside its numbers."""
     return " ".join(f"{name}={_typed(value)}" for name, value in instance.items() if not name.endswith("_float"))
 
 

@@ -2,7 +2,7 @@
 
 The files are the catalogue, the digests of the statements, a certificate of each example, a map of each theorem's
 hypotheses, and FINDINGS.md with the pages that it links to. A file that matches the theorems is kept. A certificate or
-a map is also kept if it shows more than a new search does.
+a map is also kept if it shows more than a new search finds.
 """
 
 import json
@@ -69,7 +69,7 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
     Parameters
     ----------
     package
-        A top-level package; None for the only one whose folder lies in the working directory.
+        A top-level package; None for the only package whose folder is in the working directory.
     seconds
         Time budget for the check of each example, and for each hypothesis of a map.
     tell
@@ -99,10 +99,10 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
 
 
 def migrate(package: str | None) -> Iterator[Pinned]:
-    """Rewrite certificates of the previous version, and those whose doors have changed; keep statements and proofs.
+    """Rewrite the certificates of the previous version or with changed doors; keep their statements and proofs.
 
-    Each certificate is re-checked with the doors on which it rests before it is written. Raises InputError as `pin`
-    does.
+    `verify.checking.doors` explains doors. Each certificate is re-checked with the doors on which it rests before it is
+    written. Raises InputError as `pin` does.
     """
     package, _ = _project(package)
     for name in ids("theorem", package):
@@ -121,7 +121,7 @@ def _outdated(data: dict[str, Any]) -> str:
     try:
         return next(filter(None, (not_at_hand(Trusted(**each)) for each in data["trusts"])), "")
     except (AttributeError, KeyError, TypeError):
-        # The data are no certificate of this version.
+        # The data are not a certificate of this version.
         return ""
 
 
@@ -177,7 +177,7 @@ def _root(package: str) -> Path | None:
 
 
 def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
-    """Yield the theorems in such an order that each follows the theorems that its proof uses."""
+    """Yield the theorems in an order in which each follows the theorems that its proof uses."""
     left = dict(theorems)
     while left:
         free = [name for name, theorem in left.items() if not set(theorem.proof_uses) & (set(left) - {name})]

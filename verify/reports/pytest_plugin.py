@@ -68,7 +68,7 @@ def use_all_cores(config: pytest.Config) -> None:
 
     This does nothing with `--collect-only` or `--pdb`, or if an argument is not a folder. Otherwise each process has
     one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
-    Call it in the `pytest_cmdline_main` of a folder, which must run before that of pytest-xdist.
+    Call it in a folder's `pytest_cmdline_main`, which must run before pytest-xdist's.
     """
     option = config.option
     given = getattr(option, "numprocesses", 0) is not None or hasattr(config, "workerinput")
@@ -155,7 +155,7 @@ def device(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of a crossing on both devices, or on the device that was asked for."""
+    """Run each test of a crossing on both devices, or on the device of the option."""
     if "crossing" in metafunc.fixturenames:
         asked = str(metafunc.config.getoption("--device"))
         # Only one worker uses the GPU.
@@ -178,7 +178,7 @@ class Ledger:
         seconds: float = 300,
         **instance: object,
     ) -> CheckResult:
-        """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
+        """Check a theorem at an instance and enter the result; the test fails unless the outcome is `expect`.
 
         Without `expect`, the instance must be in scope. A clause must then stay undecided if it is a claim in words
         that nothing evaluates, or if its label is in `undecided`; all other clauses must be verified. Proved and
@@ -280,12 +280,12 @@ class Ledger:
     def compare(
         self, comparison: Comparison, *, expect: Outcome | Sequence[Outcome] | None = None, seed: int | None = None
     ) -> ComparisonResult:
-        """Run a comparison on the device and at the size of this run, and enter it.
+        """Run a comparison on the device and at the size of this run, and enter the result.
 
-        Without `seed`, the seed is that of `--seed`, or 0. The test fails unless the outcome is `expect` (verified), or
-        is in `expect`, if that is a sequence. Give another outcome for a printed claim that is not confirmed, and a
-        sequence for a comparison that nobody has run yet. Without `seed` and with a `--seed` that is not 0, chance may
-        leave a comparison inconclusive: this does not fail the test, and is not counted as expected.
+        The default seed is the value of `--seed`, or 0. The test fails unless the outcome is `expect`, by default
+        verified, or is in `expect`, if that is a sequence. Give another outcome for a printed claim that is not
+        confirmed, and a sequence for a comparison that nobody has run yet. Without `seed` and with a `--seed` that is
+        not 0, chance may leave a comparison inconclusive: this does not fail the test, and is not counted as expected.
         """
         __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
@@ -401,8 +401,8 @@ _STARTED = pytest.StashKey[float]()
 def pytest_configure(config: pytest.Config) -> None:
     """Record when the run began; declare the markers `crossing` and, for a run without pytest-xdist, `xdist_group`.
 
-    Raises pytest.UsageError if the ledger or the record would overwrite another file, and for a report without its
-    extras.
+    Raises pytest.UsageError if the ledger or the record would overwrite another file, and if packages that a report
+    needs are missing.
     """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
     config.addinivalue_line("markers", "crossing(id): the id of the test's crossing, by which -k selects the test")
@@ -442,7 +442,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from verify.reports.simulate import usable_store
 
         terminalreporter.write_line(f"report: {file_verbs.report(folder, store=usable_store(None), entries=kept)}")
-    # A folder that cannot be written to is no error.
+    # A folder that cannot be written to is not an error.
     with suppress(OSError):
         write_whole(path := files.FOLDER / "ledger.txt", "\n".join(map(visible, whole)) + "\n")
         terminalreporter.write_line(f"the whole ledger: {path}, and with -v")

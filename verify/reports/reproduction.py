@@ -114,7 +114,7 @@ def _why_not(body: object, path: str, expected: Expected) -> str:
 
 
 def _sure(said: dict[str, Any]) -> str:
-    """Return the word for an evidence with the second computations that it trusts, as `check` shows them."""
+    """Return the text about the evidence and its trusts, as `check` shows it."""
     return how_sure(said["evidence"], [f"{trust['name']}/{trust['version']}" for trust in said.get("trusts", ())])
 
 

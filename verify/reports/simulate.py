@@ -1,4 +1,4 @@
-"""The work of `verify simulate` around a run: keeping and writing its results, and theory's predictions of them."""
+"""The work of `verify simulate` around a run: storing and writing its results, and adding theory's predictions."""
 
 import contextlib
 import json
@@ -74,7 +74,7 @@ def make_folder(folder: Path) -> None:
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     """Write a run to EXPERIMENT.json in a folder, and its plot, if any, to EXPERIMENT.png; each whole or not at all.
 
-    Raises InputError if they cannot be written, or would overwrite other files.
+    Raises InputError if a file cannot be written, or would overwrite a file that is not a result.
     """
     text = report_text(result.to_json())
     writers = {".json": lambda path: path.write_text(text, encoding="utf-8", newline="\n")}
@@ -90,12 +90,12 @@ def report_text(body: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], object]]) -> list[Path]:
-    """Write files of one name to a folder, each by the writer of its suffix, each whole or not at all.
+    """Write files of one name to a folder, each by the writer of its suffix, and whole or not at all.
 
-    Raises InputError if they cannot be written, or would overwrite other files.
+    Raises InputError if a file cannot be written, or would overwrite a file that is not a result.
     """
     refuse_others(folder, name)
-    # The JSON file first: it marks the other files as ours, even if writing them is interrupted.
+    # The JSON file is written first: it marks the other files as results, even if writing them is interrupted.
     suffixes = sorted(writers, key=lambda suffix: suffix != ".json")
     paths = [folder / f"{name}{suffix}" for suffix in suffixes]
     for path, write in zip(paths, (writers[suffix] for suffix in suffixes), strict=True):
@@ -105,9 +105,9 @@ def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], 
 
 
 def refuse_others(folder: Path, name: str) -> None:
-    """Raise InputError if files of a name would overwrite other files; call this before anything is computed.
+    """Raise InputError if a result's files would overwrite other files; to be called before anything is computed.
 
-    Existing files may be overwritten if they are empty, or if the JSON file of the name is a result's.
+    Existing files may be overwritten if they are empty, or if the JSON file of this name has a result.
     """
     stem = name_in_file("id", name)
     there = [path for suffix in _SUFFIXES if os.path.lexists(path := folder / f"{stem}{suffix}")]

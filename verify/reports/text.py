@@ -83,7 +83,7 @@ def _whole(*values: Any) -> list[str]:
 
 
 def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
-    """Return the conditions at a partial instance."""
+    """Return the text about the hypotheses at a partial instance, with the scope last."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip()]
     lines += [*_parameters(result.statement, result.given, width), *_hypotheses(result.hypotheses, width)]
@@ -145,7 +145,7 @@ def _measured(m: Measurement) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """Return a value and its error, which is not 0, both to the second digit of the error."""
+    """Return a value and its nonzero error as text, both rounded to the second digit of the error."""
     places = 1 - math.floor(math.log10(error))
     if abs(places) <= _MOST_PLACES:
         return " ± ".join(f"{round(number, places):.{max(0, places)}f}" for number in (value, error))
@@ -179,7 +179,7 @@ def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
 
 
 def check_text(result: CheckResult, width: int = WIDTH) -> str:
-    """Return a check, its headline last."""
+    """Return the text of a check, with its headline last."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}".rstrip()]
     lines += [*_parameters(result.statement, result.instance, width), *_hypotheses(result.hypotheses, width)]
     for role, title in (("claim", "claims"), ("step", "steps")):
@@ -205,7 +205,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     evidence = f" ({clause.how_sure})" if clause.evidence else ""
     line = f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}"
     margin = "" if clause.margin is None else f"margin {short_text(clause.margin, _SHORT)}"
-    # The margin stands beside the claim if there is room for it, else on its own line.
+    # The margin is written beside the claim if there is room for it, else on its own line.
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []
@@ -367,7 +367,7 @@ def _sharpness(bound: "Sharpness") -> Iterator[str]:
 
 
 def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
-    """Return the finding on each hypothesis, with the violation or the effort."""
+    """Return the status of each hypothesis, with the reason and the violation, and the effort last."""
     lines, wide = [result.theorem], max((len(need.label) for need in result.hypotheses), default=0)
     for need in result.hypotheses:
         row = (need.status.ljust(9), need.label.ljust(wide), need.statement, "")
@@ -406,7 +406,7 @@ def notation_lines(derivation: Derivation) -> Iterator[str]:
 
 
 def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """Return the derivation as an object, with every step checked; `form` is `text` or `latex`, for the expressions."""
+    """Return the derivation as an object, with every step checked; `form` of the expressions is `text` or `latex`."""
     derivation = theorem.made_derivation()
     write = latex_of if form == "latex" else text_of
     return {

@@ -1,1 +1,1 @@
-"""Long runs: experiments and sweeps, which are stored and resume, and comparisons and crossings."""
+"""Long runs: experiments and sweeps, which are stored and can be resumed, and comparisons and crossings."""

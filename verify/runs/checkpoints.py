@@ -1,4 +1,4 @@
-"""Checkpoints of a long measurement: the state that an earlier run left, the file that keeps it, and progress."""
+"""Checkpoints of a long measurement: the state of an unfinished run, its file, and the run's progress."""
 
 import contextlib
 import math
@@ -24,12 +24,12 @@ class Running:
 
     A measurement has named parts, such as trainings. `left` returns the last state that `keep` wrote for a part,
     however the process ended. A state consists of tensors, numbers, strings, lists and dicts. `seconds_before` is the
-    run's time up to the checkpoint that an earlier process left, in seconds.
+    run's duration up to the loaded checkpoint, in seconds.
 
     Parameters
     ----------
     file
-        The checkpoint; None keeps nothing.
+        The checkpoint's file; None keeps nothing.
     tell
         `tell(done, total)` is called at each call of `steps`.
     every
@@ -38,7 +38,7 @@ class Running:
     Raises
     ------
     InputError
-        For a file that is no checkpoint.
+        For a file that is not a checkpoint.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Running:
     def left(self, part: str, fits: Callable[[Any], bool] | None = None) -> Any:
         """Return the state in which a part was left; None if no state of the part was kept.
 
-        Raises InputError for a state that is not of this run: `fits(state)` is false, or raises.
+        Raises InputError for a state that is not of this run, for which `fits(state)` is false or raises.
         """
         state = self._parts.get(part)
         with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
@@ -91,7 +91,7 @@ class Running:
             self.tell(done, total)
 
     def forget(self) -> None:
-        """Remove the checkpoint, also a half-written one, and their folder if it is then empty."""
+        """Remove the checkpoint and half-written checkpoints, and then their folder if it is empty."""
         if self.file is not None:
             self.file.unlink(missing_ok=True)
             _remove_parts(self.file)
@@ -105,7 +105,7 @@ def _remove_parts(file: Path) -> None:
 
 
 def alike(state: object, like: object) -> bool:
-    """Whether a state has the form of another: types, keys, lengths, and the tensors' shapes and dtypes."""
+    """Whether a state has the form of another state: types, keys, lengths, and the tensors' shapes and dtypes."""
     if type(state) is not type(like):
         return False
     if isinstance(state, dict) and isinstance(like, dict):

@@ -20,9 +20,9 @@ class ComparisonResult:
     Parameters
     ----------
     id, theorem
-        Ids of the comparison and of its theorem; None without a theorem.
+        Ids of the comparison and of its theorem; `theorem` is None without a theorem.
     outcome, evidence
-        Whether theory and measurement agree, and the kind of evidence for it.
+        Whether theory and measurement agree, and the evidence for this.
     detail
         The finding, in one line.
     instances
@@ -65,8 +65,8 @@ class Comparison:
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices
-        The devices on which the comparison can run. If another device is asked for, it runs on the first of these, and
-        the result says so.
+        The devices on which the comparison can run. If another device is requested, the comparison runs on the
+        first of these, and the result says so.
 
     Raises
     ------

@@ -30,12 +30,12 @@ FULL = 200
 LOOKED_THROUGH = 8 * QUICK
 """Maximum number of instances that are drawn to find one that shows a planted error."""
 APART = 1_000_003
-"""The seed of a run of draws is larger by this for each instance drawn before it: no two runs share a seed."""
+"""Increase of the seed of a run of draws for each instance drawn before the run, so that no two runs share a seed."""
 
 
 @dataclass(frozen=True)
 class Crossing(Generic[Theory, Drawn]):
-    """A comparison of theory for an object of a paper with simulations from the definitions at drawn instances.
+    """A comparison, at drawn instances, of theory about an object of a paper with simulations from the definitions.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Crossing(Generic[Theory, Drawn]):
     theory
         The closed form, as `held` takes it.
     planted
-        Wrong closed forms by label; each of them has to be refuted by a drawn instance.
+        Wrong closed forms by label; each must be refuted by a drawn instance.
     sizes
         Names of the instances' integers whose ranges are shown.
 
@@ -87,8 +87,8 @@ class Crossing(Generic[Theory, Drawn]):
     def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:
         """Return the verdict on a planted error, refuted by the first drawn instance that shows it.
 
-        Hypothesis draws many instances that resemble earlier instances, so no instance of a run may show the error. The
-        instances are therefore drawn in runs of at most QUICK, each with its own seed.
+        Hypothesis draws many instances that resemble earlier instances, so it can happen that no instance of a run
+        shows the error. The instances are therefore drawn in runs of at most QUICK, each run with its own seed.
         """
         wrong = self.planted[label]
         begun = 0

@@ -1,4 +1,4 @@
-"""Devices that run simulations: `cpu`, `cuda`, or `auto`, which is `cuda` if there is a card."""
+"""Devices that run simulations: `cpu`, `cuda`, or `auto`, which is `cuda` if there is a GPU."""
 
 from verify.errors import InputError
 from verify.installed import needs
@@ -7,14 +7,14 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 def device_named(asked: str) -> str:
-    """Return `cpu` or `cuda`, with float32 products in full precision.
+    """Return `cpu` or `cuda`, and set PyTorch to full precision for float32 products.
 
-    Raises InputError for another word, for `cuda` without a card, and without PyTorch.
+    Raises InputError for another word, for `cuda` without a GPU, and without PyTorch.
     """
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
     needs("device", asked, "torch")
-    # PyTorch is slow to load: a wrong word is refused before.
+    # PyTorch is slow to load: a wrong word is refused before that.
     import torch
 
     if asked == "cuda" and not torch.cuda.is_available():
@@ -24,7 +24,7 @@ def device_named(asked: str) -> str:
 
 
 def machine_of(device: str) -> str:
-    """Return the device with the card's name, under which results are stored: another card may round differently."""
+    """Return the device with the GPU's name, under which results are stored: another GPU may round differently."""
     if device != "cuda":
         return device
     import torch

@@ -28,13 +28,13 @@ from verify.shown import Panelled, Shown
 _FEWEST = 2
 """Minimum number of values of a varied setting: one value makes no curve."""
 _LARGEST = sys.float_info.max
-"""Largest number of a setting, because settings are simulated in float64."""
+"""Largest absolute value of a setting, because settings are simulated in float64."""
 _TAKEN = ("seed", "device", "full")
-"""Options of the command line that are no settings."""
+"""Options of the command line, which are not settings."""
 _OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
-"""Arguments of `run` that are no settings either."""
+"""Arguments of methods, which are not settings either."""
 _PROTOCOL = "protocol"
-"""The setting whose word decides the values of other settings that are not given."""
+"""The setting whose word selects the values of the other settings that are not given."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExperimentResult(Panelled, Shown):
-    """The result of an experiment: its measurements, the settings that repeat them, and theory, if any.
+    """The result of an experiment: its measurements, the settings that reproduce them, and theory, if any.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ExperimentResult(Panelled, Shown):
     settings
         Exact values of all settings.
     seed, device
-        Seed of the random numbers, and the device on which it ran.
+        Seed of the random numbers, and the device of the run.
     measurements, curves, heat_maps
         The measured numbers, curves and matrices, by name.
     seconds
@@ -190,7 +190,7 @@ class Experiment:
                 raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
     def varied(self, given: Mapping[str, object]) -> str | None:
-        """Return the name of the setting with several values `v1,v2,…`, or None. Raises InputError for two such."""
+        """Return the name of the setting with several values `v1,v2,…`; None without one. Raises InputError for two."""
         lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
         several = [name for name, value in given.items() if isinstance(value, str) and "," in value]
         first, *more = [name for name in several if name not in lists] or [None]
@@ -297,7 +297,7 @@ class Experiment:
         )
 
     def _key(self, chosen: Instance, seed: int, device: str) -> Key | None:
-        """Return the store's key of a run; None if the code is not found, or has changed since it was loaded."""
+        """Return the store's key of a run; None if the code is not found or has changed since it was loaded."""
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
@@ -322,8 +322,8 @@ class Experiment:
 
         Each measurement, and the last point of each curve of a run, becomes a curve. `jobs` processes of this machine,
         or the workers of a Dask scheduler, measure one value each at a time; other options are as in `run`. After
-        Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if no value was
-        measured, and InputError as `run` does and for values that are not two or more, all different.
+        Ctrl-C the result has the values measured until then. Raises KeyboardInterrupt if no value was measured, and
+        InputError as `run` does, for fewer than two values, and for equal values.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -427,7 +427,7 @@ class Experiment:
 
 
 def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMap]:
-    """Return the measurements, curves and heat maps that `ExperimentResult.to_json` has written down."""
+    """Return the measurements, curves and heat maps of an object that `ExperimentResult.to_json` returned."""
     return {
         **{name: Measurement(**measured) for name, measured in kept["measurements"].items()},
         **{name: Curve.from_json(curve) for name, curve in kept["curves"].items()},
@@ -436,7 +436,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return measurements, and the last values of curves, as curves over the varied setting; a run may lack some."""
+    """Return measurements, and the last values of curves, as curves over the varied setting; some runs may lack one."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {

@@ -1,7 +1,7 @@
 """The store of results: an SQLite file with a row for each run of an experiment, and each instance or block of a sweep.
 
-A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
-device. Only finished results are written. Checkpoints of unfinished runs lie beside the file.
+A row's key has four parts: a digest of the request (an id and its settings), the version of the code, the seed and the
+device. Only finished results are written. Checkpoints of unfinished runs are in a folder beside the file.
 """
 
 import hashlib
@@ -31,11 +31,11 @@ _BLOCKS = """CREATE TABLE IF NOT EXISTS blocks (
     name TEXT NOT NULL, header TEXT NOT NULL, data BLOB NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (digest, code, seed, device)
 )"""
-"""Arrays of a sweep; a store of an earlier version gets this table, and its other results stay as they are."""
+"""The table of a sweep's blocks of arrays; it is added to a store of an earlier version, whose results are kept."""
 _INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
 _AT_ONCE = 500
-"""Maximum number of results that one query asks for: SQLite takes 999 question marks on every platform."""
+"""Maximum number of results that one query asks for: SQLite accepts 999 parameters on every platform."""
 
 
 class Key(NamedTuple):
@@ -53,12 +53,12 @@ class Key(NamedTuple):
 
 
 def default_store() -> Path:
-    """Return the path of the command line's results: in `.lemmascope` in the working directory."""
+    """Return the path of the command line's store, in `.lemmascope` in the working directory."""
     return FOLDER / "results.sqlite"
 
 
 def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
-    """Return a digest of an id and of its settings' exact values; their order does not matter."""
+    """Return a digest of an id and of its settings' exact values; the order of the settings does not matter."""
     exact = {key: [type(value).__name__, str(value)] for key, value in sorted(settings.items())}
     return hashlib.sha256(json.dumps([name, exact]).encode()).hexdigest()
 
@@ -74,7 +74,7 @@ class Store:
     Raises
     ------
     InputError
-        For a folder that is not there, and for a file that is no store or is damaged.
+        For a missing folder, and for a file that is not a store or is damaged.
 
     Examples
     --------
@@ -98,11 +98,11 @@ class Store:
             self._prepare(connection)
 
     def read(self, key: Key) -> dict[str, Any] | None:
-        """Return the result of a key; None without one. Raises InputError for a result that is not a JSON object."""
+        """Return the result of a key; None if there is none. Raises InputError if the result is not a JSON object."""
         return self.read_many([key]).get(key)
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
-        """Store a result, whole or not at all; a result already stored for the key is kept. Raises as `write_many`."""
+        """Store a result, whole or not at all; an earlier result for the key is kept. Raises as `write_many` does."""
         self.write_many(name, [(key, body)])
 
     def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
@@ -147,7 +147,7 @@ class Store:
             connection.execute("COMMIT")
 
     def read_block(self, key: Key) -> tuple[bytes, bytes] | None:
-        """Return the header and the bytes of a key's block, as they are in the file; None without a block."""
+        """Return the header and the data of a key's block, both as bytes; None without a block."""
         asked = (
             "SELECT CAST(header AS BLOB), data FROM blocks WHERE digest = ? AND code = ? AND seed = ? AND device = ?"
         )
@@ -162,13 +162,13 @@ class Store:
             connection.execute(f"INSERT OR {way} INTO blocks {values}", (*_columns(key), name, header, data))
 
     def checkpoint(self, key: Key) -> Path:
-        """Return the path of the kept state of a key's unfinished run."""
+        """Return the path of the checkpoint of a key's unfinished run."""
         return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application, _ = self._identity(connection)
         if application != _APPLICATION:
-            # If several processes open an empty file, one makes the table: the others wait here, and look again.
+            # If several processes open an empty file, one makes the table: the others wait here, and check again.
             connection.execute("BEGIN IMMEDIATE")
             application, tables = self._identity(connection)
             if not application and not tables:

@@ -1,4 +1,4 @@
-"""Verdicts: agreement of measurements with theory, the bound on chance, and the worst of several verdicts."""
+"""Verdicts: agreement of measurements with theory, bounds on chance deviations, and the worst of several verdicts."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ Drawn = TypeVar("Drawn")
 
 
 FALSE_ALARM = 1e-6
-"""Chance that any of a family of statistical comparisons fails although theory and simulation agree."""
+"""Maximum probability that any of a family of statistical comparisons fails although theory and simulation agree."""
 
 
 _WORST = (Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.VERIFIED)
@@ -26,8 +26,8 @@ _WORST = (Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.VERIFIED)
 class Verdict:
     """The agreement of theory and measurement, its evidence, and the size of the difference.
 
-    `computed` is for deterministic float64 whose tolerance is derived in a comment; all else is `simulated`. Stronger
-    evidence needs a proof or an enclosure; a comparison is neither.
+    The evidence is `computed` for deterministic float64 with a tolerance derived in a comment, else `simulated`.
+    Stronger evidence needs a proof or an enclosure; a comparison is neither.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Verdict:
     instances, trainings
         Numbers of distinct instances and of whole trainings.
     ratio
-        The largest deviation over the tolerance; None if it was not measured.
+        The largest deviation divided by the tolerance; None if it was not measured.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class Verdict:
     def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
         """Return a verified verdict if deviation <= allowed < inf, else a refuted one.
 
-        Its ratio is deviation / allowed; inf if allowed <= 0, or if one of them is not finite.
+        Its ratio is deviation / allowed; inf if allowed <= 0, or if either number is not finite.
         """
         holds = deviation <= allowed < math.inf
         detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
@@ -165,11 +165,11 @@ def agreement(
     Parameters
     ----------
     theory, measured
-        The claimed value, and the measured one.
+        The claimed value, and the measurement.
     comparisons
         Size of the family of comparisons that shares the probability FALSE_ALARM of a false alarm.
     rounding
-        Bound on the rounding in the difference; it is the whole tolerance if the standard error is 0.
+        Bound on the rounding error of the difference; it is the whole tolerance if the standard error is 0.
     resolution
         The largest tolerance at which agreement is verified; above it, agreement is inconclusive. A difference beyond
         the tolerance is refuted in any case.
@@ -178,7 +178,7 @@ def agreement(
     -------
     Verdict
         Verified, refuted or inconclusive, with the ratio of the difference to the tolerance; inconclusive without a
-        ratio if one of them is not finite.
+        ratio if the difference or the tolerance is not finite.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def _until_refuted(verdicts: Iterable[tuple[object, Verdict]]) -> list[tuple[obj
 
 
 class _RefutedError(Exception):
-    """Carries a refuted verdict out of Hypothesis, which looks for a simpler instance."""
+    """Signals a refuted instance to Hypothesis, which then looks for a simpler one."""
 
 
 def over_drawn(
@@ -294,7 +294,7 @@ def over_drawn(
     """Compare at instances that a Hypothesis strategy draws.
 
     Unless an instance is refuted, the verdict is inconclusive if fewer than `examples` instances could be drawn, or if
-    the verdict on an instance is inconclusive. Draws should be cheap; work belongs in `compare`.
+    the verdict on an instance is inconclusive. Draws should be fast; slow work belongs in `compare`.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def over_drawn(
     seed
         Seed of the draws.
     shrink
-        Whether an instance that fails is shrunk before it is named.
+        Whether a refuted instance is shrunk before it is reported.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Search for counterexamples: guided by float64 margins, confirmed in exact or ball arithmetic, made readable."""
+"""Search for counterexamples: guided by float64 margins, confirmed in exact or ball arithmetic, and simplified."""
 
 import math
 import random
@@ -71,7 +71,8 @@ def explore(
         instances, or 20 if a clause is about a recursion. In addition, `max_examples` instances, at most 300, polish
         the nearest miss of each clause, and as many simplify it. Verdicts that float64 cannot give take at most as long
         as the search, within `seconds`. The numerical part has a quarter of the time. A search is repeatable unless the
-        time left something undecided or ended a part; `stopped` is "seconds" if the time ended the search or this part.
+        time left something undecided or ended a part; `stopped` is "seconds" if the time ended the search or the
+        numerical part.
     seed
         Seed of the draws.
     keep
@@ -88,10 +89,10 @@ def explore(
     Raises
     ------
     InputError
-        If a hypothesis is unknown or cannot be dropped, a value is bad, an effort is not positive, the scheduler does
+        If a hypothesis is unknown or cannot be dropped, a value is bad, a limit is not positive, the scheduler does
         not answer, or other processes cannot load the theorem.
     NoInstanceError
-        If no instance was found that keeps the hypotheses.
+        If no instance was found that satisfies the hypotheses.
     """
     drop = (drop,) if isinstance(drop, str) else drop
     require_effort(max_examples=max_examples, seconds=seconds)
@@ -103,7 +104,7 @@ def explore(
     said = () if drop or theorem.is_variant else _evaluations(theorem)
     state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
     state.deadline -= seconds * (PROVE.in_words if said else 0)
-    # The seed is part of the key, so that a search does not depend on finds with other seeds.
+    # The seed is part of the key, so that a search does not depend on counterexamples found with other seeds.
     searching = f"{theorem.statement.digest} {sorted(drop)} {sorted(fixed.items())} {seed}"
     key = remembered.digest_of(searching.encode()) if keep else ""
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
@@ -204,7 +205,7 @@ def _evaluate(state: Search, labels: Sequence[str]) -> None:
 
 
 def _counted(state: Search) -> list[Tried]:
-    """Return the instances that `max_examples` limits, and the refuted instance even if it was met after them."""
+    """Return the instances that `max_examples` limits, and the refuted instance even if it was found after them."""
     tried = list(state.tried.values())
     counted = tried if state.limited is None else tried[: state.limited]
     first = state.refuted
@@ -252,7 +253,7 @@ class _EnoughError(Exception):
 
 
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
-    """Yield the suspects of the numerical search that the plan admits, in its part of the time."""
+    """Yield the suspects of the numerical search that the plan admits, within this search's part of the time."""
     ends = time.monotonic() + NUMERICAL.share * (state.deadline - time.monotonic())
 
     def tick() -> None:
@@ -272,7 +273,7 @@ def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
 def _numerically(state: Search, most: int, before_draws: int, seed: int, silent: list[Suspect]) -> bool:
     """Whether a clause is refuted at a suspect of the numerical search.
 
-    Suspects without a value in float64 are added to `silent`, and given a short time after the others.
+    Suspects without a value in float64 are added to `silent`, and get a short time after the others.
     """
     for found in _suspects(state, most, seed):
         if len(state.tried) + len(silent) >= before_draws:
@@ -311,7 +312,8 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
 def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
     """Yield groups of instances: first those in general position, where a false claim is seldom true, and the simplest.
 
-    Then come leaps from the nearest miss of each clause, one parameter at a time, as long as they help, and a descent.
+    The next groups are leaps from the nearest miss of each clause, one parameter at a time, as long as they help, and a
+    descent.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)

@@ -59,10 +59,11 @@ def extended_ranges(
     given
         Values of some parameters. A violation is looked for along a parameter if all other parameters have values.
     seconds
-        Seconds of search per hypothesis. Certifying a violation may take the time left, or 0.4 · `seconds` if longer.
+        Seconds of search per hypothesis. Certifying a violation may take the time left, or 0.4 · `seconds` if that is
+        longer.
     jobs, scheduler
         Number of local processes that search, or the address of a Dask scheduler whose workers do. Each process
-        searches for one hypothesis at a time.
+        searches beyond one hypothesis at a time.
     tell
         Called as `tell(done, total)` with the progress, in hypotheses.
 
@@ -116,7 +117,7 @@ def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value
 def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> list[Parameter]:
     """Return the numeric parameters of a hypothesis for which all its other parameters are known.
 
-    A parameter that is alone on a side comes first.
+    A parameter that is alone on a side of the relation comes first.
     """
     relation = hypothesis.relation
     assert relation is not None

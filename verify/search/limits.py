@@ -1,4 +1,4 @@
-"""The numbers that bound each search, with the reason for each."""
+"""The numerical limits of each search, with the reason for each."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class ExploreLimits:
-    """The numbers of a search for a counterexample."""
+    """The limits of a search for a counterexample."""
 
     # Default wall-clock time in seconds, and default maximum number of instances.
     seconds: float = 30
@@ -20,7 +20,7 @@ class ExploreLimits:
     # Maximum number of instances tried by leaps from each clause's nearest miss, and by the steps after them.
     leaps: int = 12
     steps: int = 30
-    # Fraction of draws near a nearest miss. With one half, these draws cost more than they found.
+    # Fraction of draws near a nearest miss. A fraction of one half did not pay off.
     near: float = 0.25
     # Number of draws before their results guide later ones: this number, or this fraction of the instances tried if
     # that is larger.
@@ -48,7 +48,7 @@ class ExploreLimits:
     walks: int = 5
     # Maximum number of entries of a list that is drawn.
     longest: int = 5
-    # In a draw near an instance: the probability that a number is that of the instance, or close to it; and the largest
+    # In a draw near an instance: the probability that a number is the instance's number or close to it; and the largest
     # k such that the number is moved by a fraction 2^-k of itself.
     kept: float = 0.75
     halvings: int = 20
@@ -73,7 +73,7 @@ class ExploreLimits:
     few_verdicts: float = 0.02
     # Verdicts may take this many seconds, or as long as the search took if that is longer, within the time left.
     least_verdicts: float = 1
-    # Seconds to decide a clause at a seeming counterexample when it is met; seconds after the draws if it is not
+    # Seconds to decide a clause at a seeming counterexample when it is found; seconds after the draws if it is not
     # decided by then; and the fraction of the time that the draws leave for this.
     suspect_seconds: float = 2
     confirm_seconds: float = 10
@@ -86,7 +86,7 @@ class ExploreLimits:
     proof_share: float = 0.25
     # Fraction of the time in which a recursion is followed; in the rest it is re-checked.
     followed: float = 0.6
-    # Seconds after the deadline at which code that does not look at the clock is ended.
+    # Seconds after the deadline at which code that does not check the clock is stopped.
     grace: float = 0.3
     # Margin given to a clause that seemed to fail and then held or stayed undecided: large, so that it does not steer
     # the search.
@@ -106,13 +106,13 @@ class ExploreLimits:
 
 @dataclass(frozen=True)
 class NecessityLimits:
-    """The numbers of a search for violations without a hypothesis, and for the range of claims beyond it."""
+    """The limits of a search for violations without a hypothesis, and for the range of claims beyond it."""
 
     # Default seconds of search for each hypothesis.
     seconds: float = 60
     # Maximum seconds of search for a hypothesis without which an argument establishes the claims.
     beside_argument: float = 5
-    # Maximum seconds of one check on the way; a clause not decided by then is no violation.
+    # Maximum seconds of one check during the search; a clause not decided by then is not a violation.
     check_seconds: float = 10
     # Minimum seconds of a check or search, granted even after the deadline.
     least_seconds: float = 0.1
@@ -142,7 +142,7 @@ class NecessityLimits:
 
 @dataclass(frozen=True)
 class ProveLimits:
-    """The numbers of `prove`: proofs, then a search for a counterexample to the claims not proved."""
+    """The limits of `prove`: proofs, then a search for a counterexample to the claims not proved."""
 
     # Default seconds for proofs and search together, and the fraction of them for proofs.
     seconds: float = 60
@@ -163,7 +163,7 @@ class ProveLimits:
 
 @dataclass(frozen=True)
 class MutationLimits:
-    """The numbers of the attempts to refute one mutant; they are small, because there are many mutants."""
+    """The limits of the attempts to refute one mutant; they are small, because there are many mutants."""
 
     # Maximum seconds of the check at the theorem's example.
     check_seconds: float = 30

@@ -85,7 +85,7 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
 
 
 def _evaluated(statement: Statement) -> Statement:
-    """Return the statement with all clauses that are not in words as claims: steps are to be refuted, too."""
+    """Return the statement with all clauses that are not in words as claims, so that steps can be refuted, too."""
     said = in_words(statement)
     return statement.alone(*(clause for clause in statement.clauses if clause.label not in said))
 
@@ -111,7 +111,7 @@ def fate(
     max_examples: int = MUTATION.max_examples,
     seed: int = 0,
 ) -> Tried:
-    """Return the fate of a mutant: check it at the theorem's example within 30 seconds, then search it.
+    """Check a mutant at the theorem's example within 30 seconds, then search for a counterexample; return its fate.
 
     `seconds` and `max_examples` limit the search. If the example is not in the mutant's domain, the mutant survives
     without a search.

@@ -68,8 +68,8 @@ def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[
 def fixed_values(statement: Statement, given: Mapping[str, object]) -> dict[str, Value]:
     """Return the values that stay fixed: the given ones, and the words that the kept hypotheses fix.
 
-    Raises InputError for a value that cannot be parsed or is outside the domain, and for values that break a hypothesis
-    on them alone.
+    Raises InputError for a value that cannot be parsed or is outside the domain, and for values that violate a
+    hypothesis about them alone.
     """
     fixed = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, fixed)

@@ -1,8 +1,8 @@
 """The need for each hypothesis of a theorem, found by leaving out one hypothesis at a time.
 
-A hypothesis is needed if a claim is refuted, with a certificate, at an instance that breaks the hypothesis and keeps
-all others. It is redundant if every claim is proved for all parameters without it or argued without using it, or if the
-others imply it. Otherwise it is undecided, and the result gives the reason, such as the effort of the search.
+A hypothesis is needed if a claim is refuted, with a certificate, at an instance that violates the hypothesis and
+satisfies all others. It is redundant if every claim is proved for all parameters without it or argued without using it,
+or if the others imply it. Otherwise it is undecided, and the result gives the reason, such as the effort of the search.
 """
 
 import math
@@ -66,8 +66,8 @@ class Need(Shown):
         The values of each parameter between which violations begin, and the relaxed hypothesis; empty and None if
         they were not found.
     certificate
-        The certificate of the statement without the hypothesis, None without one. If the hypothesis is needed, the only
-        clause is `clause`, refuted at the witness. If it is redundant, the clauses are the proved ones, or the
+        The certificate of the statement without the hypothesis, None if there is none. If the hypothesis is needed, the
+        only clause is `clause`, refuted at the witness. If it is redundant, the clauses are the proved ones, or the
         hypothesis itself.
     trusts
         The certificate's trusts beyond the re-checker's core.
@@ -173,7 +173,7 @@ def _decided_by_label(theorem: Theorem | Located, label: str, seconds: float, se
 
 
 def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int) -> tuple[Need, bool]:
-    """Return the finding on a hypothesis, and whether Ctrl-C stopped the work on it."""
+    """Return the result for a hypothesis, and whether Ctrl-C stopped the work on it."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
@@ -344,7 +344,7 @@ def _effort(result: ExploreResult) -> str:
 
 
 def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult) -> str:
-    """Return the first clause refuted at an instance that breaks the hypothesis and keeps the others; else ""."""
+    """Return the first clause refuted at an instance that violates only this hypothesis; "" if there is none."""
     specialised = theorem.statement.specialise(hypothesis, result.instance)
     refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
     past = refuted and result.in_scope and evaluate_hypothesis(specialised, result.instance).holds is False
@@ -354,10 +354,10 @@ def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult)
 def _searched(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, seconds: float, seed: int
 ) -> tuple[str, Instance | None, str]:
-    """Search among instances that break the hypothesis.
+    """Search among instances that violate the hypothesis.
 
     If the hypothesis is not an inequality, or no such instance is tried, search the statement without the hypothesis.
-    The result has the same form as that of `_beside_the_example`.
+    The result has the form that `_beside_the_example` describes.
     """
     past, deadline = broken(hypothesis), time.monotonic() + seconds
     within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]

@@ -81,7 +81,7 @@ class Plan:
         return admissible
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
-        """Whether an instance keeps the domains, the relations and the given values."""
+        """Whether an instance satisfies the domains and the relations, and has the given values."""
         for parameter in self.parameters:
             value = instance[parameter.name]
             if value != self.given.get(parameter.name, value) or value not in parameter:
@@ -99,8 +99,9 @@ class Plan:
     ) -> dict[str, Value] | None:
         """Return a random instance; None at a dead end.
 
-        With an instance `near`, three of four numbers are taken from it or are close to its numbers, if admissible. At
-        a dead end, `rejected` is called with the relation that leaves no value, or None if no such relation is known.
+        With an instance `near`, each number is with probability 3/4 the number in `near` or close to it, if admissible.
+        At a dead end, `rejected` is called with the relation that leaves no value, or None if no such relation is
+        known.
         """
 
         def number(parameter: Parameter, parts: Ranges) -> Value:
@@ -139,7 +140,7 @@ class Plan:
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one number moved to the end of its range, close to an open end, or far if unbounded.
 
-        The range is the one at the values of earlier parameters. Later parameters keep their values, except defaults.
+        The range is taken at the values of earlier parameters. Later parameters keep their values, except defaults.
         The result is None if the value is not a number or cannot be moved.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
@@ -287,7 +288,7 @@ def _beside(number: Value, source: random.Random) -> int | Fraction:
 
 
 _Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
-"""Values after steps of random walks, by the parameters until then and the walk's number; None at a dead end."""
+"""Values after steps of random walks, by the parameters drawn so far and the walk's number; None at a dead end."""
 
 
 def plan(
@@ -298,17 +299,17 @@ def plan(
     tick: Callable[[], None] = lambda: None,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
-    """Return the plan whose order has the fewest random walks with an empty range. Raises NoInstanceError if all have.
+    """Return the plan whose order has the fewest random walks with an empty range. Raises NoInstanceError if all do.
 
     Given parameters come first, then words; parameters with a default come last, and `completed` adds the defaults.
-    `tick` is called now and then, and may raise to end the work.
+    `tick` is called from time to time, and may raise to end the work.
     """
     fixed, free, last = _grouped(parameters, given)
     orders, known = [], {}
     for order in islice(_orders(free), EXPLORE.orders):
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
-    # Orders with more relations solved exactly come first; among equals, those yielded first by `_orders`.
+    # Orders with more relations solved exactly come first; ties keep the order of `_orders`.
     orders.sort(key=_inexact)
     best, fewest = None, EXPLORE.trials
     steps: _Steps = {}
@@ -342,7 +343,7 @@ def quick_plan(
 def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
     """Yield all orders; if there are too many, alternate with orders that end with parameters without a lower bound.
 
-    A relation mostly leaves its last parameter a value if that parameter has no lower bound.
+    A relation usually leaves its last parameter a value if that parameter has no lower bound.
     """
     if math.factorial(len(free)) <= EXPLORE.orders:
         yield from permutations(free)

@@ -69,14 +69,14 @@ class ProveResult(Result):
     searched
         The effort of the search for a counterexample, if it found none; None otherwise, or without a search.
     limit
-        The search's limit, in seconds.
+        The time budget of `prove`, in seconds.
     evaluated
-        For each unproved claim in words, the number of instances (the example and drawn ones) at which it stands; None
-        if none was evaluated or a counterexample was found.
+        For each unproved claim in words, the number of instances (the example and drawn ones) at which it is verified;
+        None if none was evaluated or a counterexample was found.
     formal_texts
         The propositions for Rocq of each claim with a formal text, by name.
     not_formal
-        The reason why a record of Rocq's acceptance is not believed.
+        The reason why a record of Rocq's acceptance does not count, or why Rocq refused a part.
     """
 
     theorem: str
@@ -221,7 +221,7 @@ def prove(
     progress: Progress | None = None,
     kernel: Kernel | None = None,
 ) -> ProveResult:
-    """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
+    """Report the standing of a theorem's claims for all parameters, with their proofs and arguments.
 
     Proofs are looked for at the theorem's example, but use only its values of the word parameters. The rest of the time
     is spent on a search for a counterexample to the claims that are neither proved nor formal. The search is short if
@@ -303,8 +303,8 @@ def prove(
 def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple[Theorem, bool]:
     """Return a theorem without the evaluations that show nothing, and whether there are such evaluations.
 
-    An evaluation that was tried shows nothing if its claim stands at no instance, or if the evaluation does not refute
-    the claim's wrong variant at the example.
+    An evaluation that was tried shows nothing if its claim is verified at no instance, or if the evaluation does not
+    refute the claim's wrong variant at the example.
     """
     counted = stands.instances if stands is not None else {}
     sound = {

@@ -1,4 +1,4 @@
-"""The results of a search, and its effort."""
+"""The results of searches, with their effort."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class ExploreResult(Result):
     `examples` counts the instances that `max_examples` limits, with the refuted one. `polished` counts the instances
     tried after them, around the nearest miss of each clause and to simplify the counterexample. A counterexample is
     always confirmed: in exact or ball arithmetic, or by the evaluation of a claim in words. It is certified if the
-    re-checker accepts that it refutes the clause and keeps the hypotheses.
+    re-checker accepts that it refutes the clause and satisfies the hypotheses.
 
     An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin that exceeds a
     running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1 or 0,
@@ -176,7 +176,7 @@ _FURTHEST = 3
 
 @dataclass(frozen=True, repr=False)
 class ExtendedRange(Shown):
-    """The range of the claims beyond one hypothesis, along one of its parameters, with the others as given.
+    """The range of the claims beyond one hypothesis, along one of its parameters, with the other parameters as given.
 
     Parameters
     ----------
@@ -211,11 +211,11 @@ class ExtendedRange(Shown):
     why
         The reason why the end, or the standing of the claims beyond it, is not known.
     unreadable
-        Whether an inference that might show more cannot be read, which is then the reason.
+        Whether an inference that might show more cannot be read; `why` has the error.
     certificate
         The violation's certificate, for `verify recheck`.
     trusts, verified_trusts
-        The trusts of the violation, and those of the certified values, beyond the re-checker's core.
+        The trusts of the violation and of the certified values, beyond the re-checker's core.
     """
 
     hypothesis: str
@@ -271,7 +271,7 @@ class ExtendedRange(Shown):
         }
 
     def text(self) -> str:
-        """Return the range in one line of text; ratios are to the end of the hypothesis."""
+        """Return the range in one line of text, with ratios of values to the hypothesis's end."""
         if self.end is None:
             return f"{self.hypothesis}: {self.statement}; {self.why}"
         known = f"{self.hypothesis}: {self.parameter} {self.relation} {short_text(self.end)}"

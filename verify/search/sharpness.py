@@ -25,10 +25,11 @@ from verify.search.plans import Plan
 class Sharpness:
     """The two sides of an inequality at the instance at which a search found them closest.
 
-    The inequality states `reached` ≤ `claimed`, and `ratio` = `reached`/`claimed`; these are exact numbers or
+    The inequality states `reached` ≤ `claimed`, and `ratio` = `reached`/`claimed`; all three are exact numbers or
     enclosures. No bound smaller than ratio · claimed holds at the instance. `best_proved` and `free` are the values of
-    the theorem's `Bound` there, None without one. `vacuous` says whether `free` ≤ `claimed`. `bites` is the range of
-    one parameter in which the claimed bound is smaller than the free one, with the other parameters as at the instance.
+    the theorem's `Bound` there, None without a bound. `vacuous` says whether `free` ≤ `claimed`. `bites` is the range
+    of one parameter in which the claimed bound is smaller than the free one, with the other parameters as at the
+    instance.
     """
 
     clause: str

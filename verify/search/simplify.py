@@ -24,9 +24,9 @@ def simplest(
 ) -> list[Instance]:
     """Return instances that satisfy `holds`, from `start` on, each simpler than the one before.
 
-    The last one is not improved by any candidate tried. A candidate replaces one or two values. A value drawn after a
-    replaced one stays, or moves to the same relative place in its new range, so that an end stays an end. At most
-    `most_trials` candidates are tried.
+    The last instance is not improved by any candidate tried. A candidate replaces one or two values. A value drawn
+    after a replaced one stays, or moves to the same relative place in its new range, so that an end stays an end. At
+    most `most_trials` candidates are tried.
     """
     path, failed = [start], set[tuple[Value, ...]]()
 
@@ -88,8 +88,8 @@ def _completed(
 ) -> Iterator[Instance]:
     """Yield the instances with some values changed that are admitted and simpler than `instance`.
 
-    In the first, all other values stay. If that one is not yielded, later values outside their new ranges are moved
-    into these. In the last, all later values whose ranges changed are moved.
+    First, all other values stay. If that instance is not yielded, later values outside their new ranges are moved into
+    these ranges. Last, all later values whose ranges changed are moved.
     """
     plain = {**instance, **changes}
     seen, admitted = [plain], simplicity(plain) < simplicity(instance) and plan.admits(plain)

@@ -369,7 +369,7 @@ def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -
             values |= {last - (last - start) / 2**k for k in range(1, NECESSITY.closing)}
     known = None if given is None else Fraction(given if ray.upward else -given)
     if known is not None:
-        # The given value replaces those within 2 % of it.
+        # The given value replaces the values within 2 % of it.
         values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
     done: Fraction | None = None
     for value in sorted(values):
@@ -408,7 +408,7 @@ def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequ
 
 @dataclass
 class Attempts:
-    """The values at which a search has looked for a violation so far, and the reason why it ended.
+    """The values at which a search has looked for a violation so far, and the reason for its end.
 
     `verified` are the values with certified claims, and `trusts` the trusts of these claims. The reason is `failing`,
     the other hypotheses that fail, or `refused`, an error; `ended` says that all values were tried up to the domain's

@@ -1,4 +1,4 @@
-"""The gallery has a page for each theorem, with the theorem's state and links to its findings."""
+"""The gallery has a page for each theorem, with the theorem's standing and links to its findings."""
 
 import re
 

@@ -10,7 +10,7 @@ from tests.pages import PAGES
 from verify.provers.slack_text import KINDS
 from verify.reports.commands.frame import app
 
-# Words and options that stand between backticks on the page and are not keys.
+# Words and options that are in backticks on the page and are not keys.
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "stated", "by", "besides", "rocq", "open", "tried", "work", "refused"),

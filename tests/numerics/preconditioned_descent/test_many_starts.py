@@ -1,4 +1,4 @@
-"""The expected loss by Gauss rules, compared with other quadrature and finite differences; ends, counts, bad input."""
+"""The expected loss by Gauss rules, compared with other quadrature and differences; counts of ends; refused input."""
 
 import numpy as np
 import pytest

@@ -33,7 +33,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, count, with_B):
     expected = in_context_errors(pattern(*leaves), tokens, weights).mean()
     slopes = torch.autograd.grad(expected, leaves)
     loss, found = mean_gradient(matrices[0], matrices[1] if with_B else None, reduced(tokens, weights))
-    # About a thousand rounding errors, relative to the largest number.
+    # The tolerances allow for a thousand rounding errors, relative to the largest number.
     torch.testing.assert_close(loss, expected.detach(), rtol=1e-11, atol=0)
     assert len(found) == len(leaves)
     for one, other in zip(found, slopes, strict=True):

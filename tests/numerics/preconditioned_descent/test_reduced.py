@@ -44,7 +44,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, with_B, device):
     # The leaves are on the CPU; copies on the device are made from them.
     moved = [leaf.to(device) for leaf in leaves]
     found = losses(moved[0], moved[1] if with_B else None, reduced(tokens.to(device), weights.to(device))).cpu()
-    # About a thousand rounding errors, relative to the largest number.
+    # The tolerances allow for a thousand rounding errors, relative to the largest number.
     close = {"rtol": 1e-11, "atol": 1e-11 * float(errors.detach().max())}
     torch.testing.assert_close(found, errors, **close)
     expected, slopes = (torch.autograd.grad(each.mean(), leaves, materialize_grads=True) for each in (errors, found))

@@ -32,7 +32,7 @@ from verify.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # probability of a false alarm in a test, divided among its comparisons (Bonferroni)
 COVARIANCE = torch.tensor([[1.0, 0.3], [0.3, 0.5]], dtype=torch.float64)
 PRIOR = torch.tensor([[2.0, -0.4], [-0.4, 0.7]], dtype=torch.float64)
 

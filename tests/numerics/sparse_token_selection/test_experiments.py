@@ -76,7 +76,7 @@ def test_the_first_step_of_training(device):
 def test_training_comes_down_to_the_level_and_measures_what_follows():
     found = one_hot_training.run(device="cpu", T=4, q=1, d=1, steps=60, window=10, eps="1/10").measurements
     reached = int(found["steps_to_epsilon"].value)
-    # The loss decreases at this step size, so the first loss at or below the level is the largest of those.
+    # The loss decreases at this step size, so the first loss at or below the level is the largest such loss.
     before, at = (
         one_hot_training.run(device="cpu", T=4, q=1, d=1, steps=n, window=1).measurements["loss"].value
         for n in (reached - 1, reached)

@@ -1,4 +1,4 @@
-"""A layer that has learnt one draw of encodings."""
+"""The experiment with a layer that has learnt one draw of encodings."""
 
 import math
 

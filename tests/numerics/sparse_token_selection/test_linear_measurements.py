@@ -56,7 +56,7 @@ def test_the_functionals_give_the_target():
 
 @given(drawn())
 def test_the_conditional_variance_is_that_of_the_joint_covariance(case):
-    # The Schur complement of Cov(u) in the covariance of (STS, u), by NumPy's pseudo-inverse.
+    # The expected value uses the Schur complement of Cov(u) in the covariance of (STS, u), u the measurements.
     A, subsets, d = case
     rows = A.numpy()
     inverse = np.linalg.pinv(rows @ rows.T, rcond=1e-11, hermitian=True) if len(rows) else np.zeros((0, 0))

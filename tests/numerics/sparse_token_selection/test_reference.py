@@ -26,7 +26,7 @@ from verify.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # probability of a false alarm in a test, divided among its comparisons (Bonferroni)
 
 
 def generator(seed, device="cpu"):
@@ -211,7 +211,7 @@ def test_sampled_gradient_is_made_of_naive_gradients_and_their_standard_errors()
         ]
         for batch in drawn
     ]
-    # As in the comparison with quadrature, with <= 10 samples of <= 100 operations.
+    # The tolerance is derived as in the comparison with quadrature, for <= 10 samples of <= 100 operations.
     tolerance = math.sqrt(10 * 100) * 50 * 100 * EPS
     for which, name in enumerate(Gradient._fields):
         batches = np.array([np.mean([sample[which] for sample in batch], axis=0) for batch in expected])

@@ -1,4 +1,4 @@
-"""Near-orthogonal encodings and the layer with them: NumPy loops, hand calculations, symmetries, standard errors."""
+"""The layer with near-orthogonal encodings, compared with NumPy loops, hand calculations, symmetries and samples."""
 
 import math
 from functools import partial
@@ -32,7 +32,7 @@ from verify import InputError, agreement
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, divided among its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # probability of a false alarm in a test, divided among its comparisons (Bonferroni)
 ATTENDS = ["tokens", "tokens_and_query"]
 DRAWS = [sign_encodings, sphere_encodings]
 

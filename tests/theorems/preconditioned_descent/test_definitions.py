@@ -1,6 +1,6 @@
 """Lemmas 1, 4, 5 and 6 are checked from the definitions at small sizes; all entries of all matrices are symbols.
 
-Z, M, P and Q are explicit matrices; only the tests of the library's matrix letters use these letters.
+Z, M, P and Q are explicit matrices; only the tests of a layer in blocks use the library's matrix letters.
 """
 
 import pytest

@@ -1,6 +1,7 @@
 """The landscape of one layer at Σ = I.
 
-R is compared with the loss at the best Q, which is found from the loss's slopes; the positive zeros of K are counted.
+The excess R of the loss is compared with the loss at the best Q, which is found from the loss's slopes. The positive
+zeros of K, which has the sign of R', are counted.
 """
 
 from fractions import Fraction

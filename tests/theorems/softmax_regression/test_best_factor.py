@@ -65,7 +65,7 @@ def test_no_two_logits_above_the_others_are_better_at_any_radius(n, logarithm):
             z = z - z @ counts / n
             z *= float(R) ** 2 / math.sqrt(z**2 @ counts)
             p = np.exp(z - z.max()) / (np.exp(z - z.max()) @ counts)
-            # J restricted to vectors that are constant on equal logits, in an orthonormal basis of these vectors.
+            # This is J restricted to vectors that are constant on equal logits, in an orthonormal basis of them.
             J = np.diag(p) - np.outer(p * np.sqrt(counts), p * np.sqrt(counts))
             assert float(R) * np.linalg.eigvalsh(J)[-1] <= most * (1 + 1e-12)
 

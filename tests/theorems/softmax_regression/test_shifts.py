@@ -96,7 +96,7 @@ def test_the_pair_is_reached_by_a_matrix_and_weights_of_norm_r():
 def test_one_column_is_reached_by_one_row(n, R):
     radius = float(Fraction(R))
     a = radius * (np.eye(n)[0] - 1 / n) / math.sqrt(1 - 1 / n)
-    # A grid of weights from 0 to the largest admitted weight.
+    # The grid goes from 0 to the largest admitted weight.
     grid = np.linspace(0, radius, 20_001)
     best = max(np.linalg.norm((p := softmax(x * a)) * a - p * (p @ a)) for x in grid)
     found = float(as_number(verify.check(weight_shift, n=n, d=1, R=R).values["reached_factor"]))

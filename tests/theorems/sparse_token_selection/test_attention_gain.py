@@ -31,7 +31,7 @@ def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, quer
     best = scanned(T, q, D, query)
     gain = greatest_gain(T, q, D, query)
     assert gain.lower <= gain.upper
-    # Sums of at most 2^12 terms in float64, with an error of about 10⁻¹⁶ per term.
+    # The sums have at most 2^12 terms in float64, with an error of about 10⁻¹⁶ per term.
     rounding = 1e-12
     assert best <= float(gain.upper) + rounding
     # If the supremum is a limit, ties determine it. For q = 2 the v_i differ by multiples of 4/D, so at C = 200 a
@@ -73,7 +73,7 @@ def test_the_papers_sizes(query: bool, alpha: str, C: str, sampled: float, error
     # At this C, a nonoptimal α adds d/2 R (α − P/(qR))² to the loss.
     added = 5 / 2 * float(gain.squares) * (float(Fraction(alpha)) - float(gain.selected / (3 * gain.squares))) ** 2
     assert added < 1e-6
-    # Five standard errors: the probability of a false alarm is about 10⁻⁶.
+    # Five standard errors are allowed: the probability of a false alarm is about 10⁻⁶.
     assert low - 5 * error <= sampled <= high + added + 5 * error
 
 

@@ -16,7 +16,7 @@ SCALES = np.linspace(-4, 12, 65)
 
 
 def shares(T, q, D, r):
-    """Return the proof's two lower bounds of E m at the scale r in base 2: by the selected tokens and by the others."""
+    """Return two lower bounds of the mean of `lost` at the scale r: from the selected tokens, and from the others."""
     return min(r * r * (q - 2) / D, 1 / 3) / 16, min(1.0, 4.0**-r * (T - q) / q) / 16
 
 

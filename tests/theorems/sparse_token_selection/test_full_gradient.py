@@ -80,7 +80,7 @@ def summed(model, alpha, C):
 def test_the_gradient_is_autograds(sizes, law, place, query):
     model = Model(*sizes, law, place, query)
     for found, right in zip(summed(model, 1.25, -0.5), by_autograd(model, 1.25, -0.5), strict=True):
-        # Means of at most 1152 samples of size 10, each with a few dozen rounding errors of 10⁻¹⁶.
+        # The means have at most 1152 samples of size 10, each with a few dozen rounding errors of 10⁻¹⁶.
         np.testing.assert_allclose(found, right.numpy(), rtol=0, atol=1e-12)
     for found, right in zip(summed(model, 1.25, 0.0), by_autograd(model, 1.25, 0.0), strict=True):
         np.testing.assert_allclose(found, right.numpy(), rtol=0, atol=1e-12)

@@ -57,7 +57,7 @@ def test_the_loss_is_the_sum_of_its_two_terms():
     spread = {c.label: c for c in inverse_loss_rate.statement.steps}["loss"]
     values = {"T": 9, "q": 2, "d": 3, "w": 0.3, "e": -0.4}
     right = float(spread.right.subs({s: values[s.name] for s in spread.right.free_symbols}))
-    # The loss d/2 Σ_i (α p_i − 1_y/q)², from the shares p_i.
+    # The loss is d/2 Σ_i (α p_i − 1_y/q)² with the shares p_i.
     share = 1 / (2 + 7 * 0.3)
     mass = 2 * share + 7 * share * 0.3**2
     value = (2 * share + 7 * share * 0.3) / mass - 0.4

@@ -80,7 +80,7 @@ def test_the_enclosures_are_tight_at_the_papers_sizes_and_contain_samples() -> N
         model = SignAttention(T, q, D, False)
         found = [outer(*model.selected(arb(C), EFFORTS[2])), outer(*model.squares(arb(C), EFFORTS[2]))]
     for values, (low, high) in zip(samples, found, strict=True):
-        # Two means of 4000 samples within 5.5 standard errors: the probability of a false alarm is about 10⁻⁷.
+        # For each of two means, 5.5 standard errors are allowed: the probability of a false alarm is about 10⁻⁷.
         error = 5.5 * values.std(ddof=1) / math.sqrt(n)
         assert low - error <= values.mean() <= high + error
         assert high - low < 2e-4 * high

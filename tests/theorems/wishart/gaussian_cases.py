@@ -30,7 +30,7 @@ def completed(left, shapes, normal, random, traces, **more):
 
 _square, _columns = {A: (d, d), B: (d, d)}, {x: (d, 1), z: (d, 1), v: (d, 1), w: (d, 1)}
 CASES = {
-    # An asymmetric matrix, with its transpose in other places.
+    # The words contain an asymmetric matrix and its transpose.
     "two words": completed(
         f,
         {X: (d, n), A: (d, d)},

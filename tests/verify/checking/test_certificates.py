@@ -1,4 +1,4 @@
-"""The verdict of a check is written as a certificate that the independent program accepts."""
+"""The verdict of a check is written as a certificate that the re-checker accepts."""
 
 import json
 import os
@@ -32,7 +32,7 @@ from verify.rechecker import Rejected, recheck_file, recheck_text
 x, z = sp.Symbol("x", positive=True), sp.Symbol("z", real=True)
 y = sp.Symbol("y", real=True)
 DOWN = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
-# The state falls from 3 by 1 a step, so the observable, its square, falls to 0 and rises again.
+# The state starts at 3 and falls by 1 in each step, so its square, the observable, falls to 0 and rises again.
 BACK = Dynamics((y,), (sp.Integer(3),), (y - 1,), y**2)
 MAP = Dynamics((z,), (sp.Rational(1, 2),), (sp.Rational(16, 5) * z * (1 - z),), z)
 

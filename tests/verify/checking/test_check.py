@@ -159,7 +159,7 @@ def test_digits_are_from_1_to_1000(make_theorem):
 
 
 POSITIVE = sp.Symbol("z", positive=True)
-# No fact is deduced about a state that is assumed to be positive, so the run is followed until the time is over.
+# No fact is deduced about a state that is assumed to be positive, so the run is iterated until the time is up.
 STUCK = Dynamics((POSITIVE,), (sp.Integer(1),), (POSITIVE,), POSITIVE)
 
 
@@ -230,7 +230,7 @@ def test_clauses_are_proved_only_if_the_rechecker_accepts_the_proof(make_theorem
 
 
 def test_clause_without_a_value_at_a_point_is_not_proved_for_all(make_theorem):
-    # 1/(p − 3) occurs in both sides, so they have no value at p = 3, although their difference simplifies.
+    # 1/(p − 3) occurs on both sides, so neither side has a value at p = 3, although their difference simplifies.
     some = Identity("some", (p + 1) ** 2 + 1 / (p - 3), p**2 + 2 * p + 1 + 1 / (p - 3))
     theorem = make_theorem(*PROVED, some, parameters=POSITIVE, variables=(v,))
     result = verify.check(theorem, p=2)

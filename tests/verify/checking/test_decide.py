@@ -1,4 +1,4 @@
-"""Only `decide` decides clauses: a certified clause has passed the re-checker, and no code bypasses it."""
+"""Only `decide` decides clauses: a certified clause has passed the re-checker, and no code bypasses `decide`."""
 
 import ast
 from dataclasses import replace
@@ -79,7 +79,7 @@ def test_where_it_has_one_the_same_is_verified(make_theorem, what):
 
 @pytest.mark.parametrize(("at", "right", "outcome"), [(0, 1, "refuted"), (0, "1/2", "verified"), (3, 1, "verified")])
 def test_a_limit_is_that_at_the_instance(make_theorem, at, right, outcome):
-    # The limit is 1 in general, and 1/2 if the leading coefficients vanish.
+    # The limit is 1 if a ≠ 0, and 1/2 if a = 0.
     assert check(make_theorem(_equal(LIMIT, sp.Rational(right)), names="a"), {"a": at}).outcome == outcome
     held = make_theorem(Inequality("c", sp.Lt(a, 9)), names="a", hypotheses=(Hypothesis("h", sp.Eq(LIMIT, 1)),))
     assert check(held, {"a": at}).in_scope is (at != 0)
@@ -97,7 +97,7 @@ def test_a_search_finds_no_counterexample_to_what_is_true(make_theorem):
 
 
 def test_derivative_of_a_definition_is_not_guessed(make_theorem):
-    # With d = u² held constant, the slope of du in u is d; otherwise it is 3u². Neither is proved.
+    # If d = u² is kept constant, the derivative of d·u in u is d; otherwise it is 3u². Neither value is proved.
     for right in (d, 3 * u**2):
         clause = _equal(sp.Derivative(d * u, u), right)
         (found,) = check(_theorem(make_theorem, "u", {d: u**2}, (), clause), {"u": 4}).clauses
@@ -116,7 +116,7 @@ def test_a_search_finds_where_a_limit_degenerates(make_theorem):
         ("Limit((1 + g/n)**n, n, oo) <= 1 + g + g**2/2", 1, "refuted"),
         ("Limit(((1 + (1 + 3*g)**(1/n))/2)**n, n, oo) == 1 + 3*g/2", 1, "refuted"),
         ("Limit(sqrt(n**2 + g*n) - n, n, oo) < g/2", 3, "refuted"),
-        # SymPy has a value for these limits, but there is none, or the re-checker does not find it.
+        # SymPy returns a value for these limits, but the limit does not exist, or the re-checker does not find it.
         ("Limit(g*abs(n)/n, n, 0) == g", 2, "inconclusive"),
         ("Limit(log(1 + exp(n))/n, n, oo) <= 1 - g", 0, "inconclusive"),
         ("Limit(g*sin(n)/n, n, oo) > 1", 1, "inconclusive"),
@@ -133,7 +133,7 @@ def test_a_hypothesis_on_a_limit_that_is_not_rational_is_not_decided():
 
 
 def test_a_condition_on_a_limit_that_is_not_rational_refutes_nothing(make_theorem):
-    # SymPy takes the limit from above, t; a two-sided limit at 0 does not exist.
+    # SymPy returns t, the limit from above; the two-sided limit at 0 does not exist.
     limit = sp.Eq(sp.Limit(t * sp.Abs(x) / x, x, 0), t, **KEPT)
     clause = Implication("c", (limit, sp.Gt(t, a)), sp.Lt(t, a, **KEPT), says="t < a")
     assert check(make_theorem(clause, names="a", variables=(t,)), {"a": 1}).clauses[0].outcome == "inconclusive"
@@ -228,7 +228,7 @@ def test_cases_inside_a_limit_are_of_its_bound_symbol(make_theorem):
         (put, x, "q", "verified"),
         (put, 5 / x, "p", "refuted"),
     ):
-        # 1/(t + 1) has no value at the parameter t, but this does not matter for the limit, whose t is bound.
+        # 1/(t + 1) has no value at the parameter t = −1, but this does not matter for the limit, whose t is bound.
         held = (Hypothesis("h", sp.Ge(limit, 0)),)
         theorem = make_theorem(_equal(left, sp.sympify(right)), parameters=parameters, hypotheses=held)
         assert check(theorem, {"x": 2, "t": -1, "w": at}).outcome == outcome

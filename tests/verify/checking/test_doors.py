@@ -172,7 +172,7 @@ def test_digest_covers_the_object_named_by_the_entry_point(package):
 
 
 def test_a_declared_encoding_does_not_change_what_is_run(package):
-    """Both texts are read as UTF-8; as UTF-7, only the import of `hidden` would be inside a string."""
+    """Both texts are read as UTF-8: there `hidden` has an import, and `spelled` only a string (not so in UTF-7)."""
     hidden = b"# coding: utf-7\nx = '+AFw-'; import numpy #'\n"
     with pytest.raises(Unknown, match="imports numpy"):
         package(inside__door=DOOR, inside__other=hidden + OTHER.encode())

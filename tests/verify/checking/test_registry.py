@@ -58,7 +58,7 @@ def catalogue_of(**listed):
 
 @pytest.fixture(params=["catalogue", "group"])
 def installed(request, monkeypatch, tmp_path):
-    """Install another package, with a catalogue or with entry points in the group of a kind."""
+    """Return a function that installs another package, with a catalogue or with entry points in a kind's group."""
 
     def install(name, kind, value, text=None):
         info, folder = tmp_path / f"{name}-1.dist-info", tmp_path / f"{name}_catalogued"
@@ -166,7 +166,7 @@ def test_a_catalogues_entry_point_names_a_package(monkeypatch, value, why):
 
 @pytest.fixture
 def listed(monkeypatch):
-    """Enter a theorem in the catalogue of the library."""
+    """Return a function that enters a theorem in the library's catalogue."""
 
     def enter(name, value):
         before = registry.catalogue("theorems")

@@ -1,4 +1,4 @@
-"""Reported values: the least sufficient value of a parameter, the largest of some expressions, and errors in them."""
+"""Reported values: the least sufficient value of a parameter, the largest of some expressions, and malformed values."""
 
 import json
 from fractions import Fraction
@@ -20,7 +20,7 @@ CLAUSE = Inequality("c", sp.Ge(n, 0, evaluate=False))
 
 @pytest.fixture
 def checked(make_theorem):
-    """Check a theorem that reports the least n at which all expressions are at most x."""
+    """Return a function that checks a theorem that reports the least n at which all expressions are at most a level."""
 
     def find(*expressions, level=x, lowest=0, highest=k, **instance):
         value = ValueLeast(expressions, "n", *map(sp.sympify, (level, lowest, highest)))
@@ -32,7 +32,7 @@ def checked(make_theorem):
 
 @pytest.fixture
 def least(checked):
-    """Find the least n at which all expressions are at most x."""
+    """Return a function that finds the least n at which all expressions are at most a level."""
 
     def find(*expressions, **more):
         found = checked(*expressions, **more)
@@ -44,7 +44,7 @@ def least(checked):
 
 @pytest.fixture
 def missing(checked):
-    """Return the reason why there is no n at which all expressions are at most x."""
+    """Return a function that finds the reason why there is no n at which all expressions are at most a level."""
 
     def find(*expressions, **more):
         found = checked(*expressions, **more)
@@ -60,7 +60,7 @@ def missing(checked):
         (10, 5, 5),
         (10, "9/2", 6),
         (10, "11/2", 5),
-        # The least value is the lower end, the upper end, and the only integer of the range.
+        # In these cases the least value is the lower end, the upper end, and the only integer of the range.
         (10, 10, 0),
         (10, "1/100", 10),
         (0, 1, 0),
@@ -146,7 +146,7 @@ def test_a_long_range_without_roots_is_not_gone_through_to_its_end(missing):
 
 
 def test_large_ranges_cost_nothing(least):
-    # Trying the integers one by one would not end.
+    # Trying the integers one by one would take too long.
     assert least(10**17 / (n + 1), k=10**18, x="1/10") == 10**18 - 1
     assert least(sp.Integer(10) ** 30 / (n + 1), highest=k**2, k=10**18, x="1/7") == 7 * 10**30 - 1
 

@@ -18,7 +18,7 @@ from verify.rechecker import recheck_text
 
 @pytest.fixture
 def unproving(monkeypatch):
-    """Raise an AssertionError if a proof of an identity is searched for, so that only shipped proofs count."""
+    """Make a search for a proof of an identity raise an AssertionError, so that only shipped proofs count."""
 
     def refuse(*_, **__):
         raise AssertionError("a proof was looked for")

@@ -212,7 +212,7 @@ def test_unreadable_certificates_ship_no_proof(monkeypatch, tmp_path):
 
 
 def _beyond(statement, *uses, monkeypatch, label="i", other=PROVED):
-    """Return the standing of a claim that an extension infers by `uses`; `other` is the claim of `user.other`."""
+    """Return the standing of a claim that an extension infers from `uses`; `other` is the claim of `user.other`."""
     shelf = Shelf(theorem("user.other", other))
     monkeypatch.setattr(module, "load_theorem", shelf.theorems.__getitem__)
     monkeypatch.setattr(module, "rechecked", shelf.certificates.__getitem__)
@@ -252,7 +252,7 @@ CHOSEN = Inequality("i", sp.Ge((x + 1) ** 2, Case(sp.Symbol("w"), 2 * x, (x + 1)
     ("here", "there", "same"),
     [
         (Statement((*X, WORD), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), True),
-        # The claim is true only for the first word, and the first words differ.
+        # The claim is true only for a parameter's first word, which is "two" in `here` and "one" in `there`.
         (Statement((*X, replace(WORD, words=("two", "one"))), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), False),
         (Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), Statement(X, (PROVED,)), True),
         (Statement(X, (PROVED,)), Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), False),

@@ -1,4 +1,4 @@
-"""Kinds of clause: the methods of each, and an outside kind that works wherever the shipped kinds do."""
+"""Kinds of clause: the methods of each, and a kind from outside `verify` that works wherever the shipped kinds do."""
 
 import json
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ LARGE = Hypothesis("large", sp.Ge(x, 1))
 
 @pytest.fixture
 def shares(make_theorem):
-    """A theorem that 1/(x + 1) is within a tolerance of 0, for x ≥ 1."""
+    """Return a function that makes the theorem that 1/(x + 1) is within a tolerance of 0 for x ≥ 1."""
     return lambda tolerance="1/2": make_theorem(
         replace(SMALL, tolerance=sp.Rational(tolerance)), parameters=X, hypotheses=(LARGE,)
     )

@@ -1,4 +1,4 @@
-"""Clauses about recursions: reaching a level in a number of steps, staying there, and witnesses of refutations."""
+"""Clauses about recursions: reaching a level within a number of steps, staying below it, and witnesses."""
 
 from fractions import Fraction
 
@@ -12,7 +12,8 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
-# The state turns by about 10⁻⁹ a step, and the observable is about cos(10⁻⁹ t). No proof covers it, so it is iterated.
+# The state rotates by about 10⁻⁹ radians per step, so the observable is about cos(10⁻⁹ t). No proof covers this
+# recursion, so it is iterated.
 SLOW = Dynamics((z, y), (sp.Integer(1), sp.Integer(0)), (z - y / 10**9, y + z / 10**9), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
 # The observable is (t − 3)²: 9, 4, 1, 0, 1, 4, …
@@ -39,7 +40,7 @@ def test_a_level_is_reached_at_its_first_step(evaluate, level, step):
     result = evaluate(Reaches("r", HALVING, x), x=level)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert result.values["steps"] == Enclosure(step, step)
-    # The margin is the level minus 2^-t, both exact.
+    # The margin is exactly the level minus 2^-t.
     assert result.margin.lower == result.margin.upper == Fraction(level) - Fraction(1, 2**step)
 
 
@@ -80,7 +81,7 @@ def test_the_search_sees_a_level_that_is_reached_too_soon(make_theorem):
 
 
 def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(evaluate):
-    # 50·√a·√b is 100 at a = b = 2, but every enclosure of this number begins at 99.99…
+    # 50·√a·√b is 100 at a = b = 2, but every enclosure of this number begins below 100.
     clause = Reaches("r", DOWN, sp.Integer(0), within=50 * sp.sqrt(a) * sp.sqrt(b))
     assert evaluate(clause, a=2, b=2).outcome is not Outcome.REFUTED
     assert evaluate(clause, a=2, b="1.9").outcome is Outcome.REFUTED
@@ -132,7 +133,7 @@ def test_a_run_that_comes_down_for_good_stays(evaluate):
     # The first t with ½(9/16)^t ≤ 1/10 is 3, where the observable is 729/8192.
     assert reached.values["steps"] == Enclosure(3, 3)
     assert stays.margin.lower <= Fraction(1, 10) - Fraction(729, 8192) <= stays.margin.upper
-    # The width comes from a few roundings of 128 bits in values below 1.
+    # The width comes from a few roundings, to 128 bits, of values below 1.
     assert stays.margin.upper - stays.margin.lower < Fraction(1, 2**115)
     assert "never increases on an invariant box" in stays.detail
 
@@ -173,7 +174,7 @@ def test_a_run_that_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
 
 
 def test_an_undecided_comparison_does_not_refute(evaluate):
-    # The state is 1, and then √a·√b = 2 for ever: it is never above 2, but no precision shows this.
+    # The state is 1 at step 0 and √a·√b = 2 at all later steps: it is never above 2, but no precision shows this.
     touching = Dynamics((z,), (sp.Integer(1),), (sp.sqrt(a) * sp.sqrt(b) + 0 * z,), z)
     result = evaluate(Stays("s", touching, sp.Rational(3, 2), sp.Integer(2)), a=2, b=2)
     assert result.outcome is Outcome.INCONCLUSIVE
@@ -213,7 +214,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # For the later steps, only the bound 1/10 of the observable is known.
+    # At the later steps, only the bound 1/10 on the observable is known.
     assert result.margin == Enclosure(0, None)
 
 

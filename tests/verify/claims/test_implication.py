@@ -1,4 +1,4 @@
-"""A relation under conditions: deduced for all values of the variables, or refuted by a point that satisfies them."""
+"""A relation under conditions: deduced for all values of its variables, or refuted where the conditions hold."""
 
 import json
 from fractions import Fraction
@@ -60,7 +60,7 @@ def test_a_false_conclusion_is_refuted_at_a_point_under_the_conditions(decided):
 
 
 def test_a_point_under_narrow_conditions_is_searched(decided):
-    # The conditions leave an interval of length 2/1000 about 5/7, in which the square is above 1/2.
+    # The condition leaves an interval of length 2/1000 around 5/7, on which u² is above 1/2.
     result = decided(NEAR)
     assert result.outcome is Outcome.REFUTED
     assert abs(result.witness["u"] - Fraction(5, 7)) <= Fraction(1, 1000) and result.witness["u"] ** 2 > Fraction(1, 2)
@@ -75,7 +75,7 @@ def test_a_hypothesis_counts_as_used_and_a_condition_does_not(theorem):
     needs = Implication("needs", (u > 0,), sp.Ge(n * u, 5 * u))
     inside, outside = (verify.check(theorem(needs, hypotheses=(large,)), n=k) for k in (6, 3))
     assert inside.clauses[0].evidence is Evidence.PROVED
-    # Beyond the hypothesis the clause is false at every u.
+    # If the hypothesis fails, the clause is false at every u > 0.
     assert (outside.in_scope, outside.clauses[0].outcome) == (False, Outcome.REFUTED)
     without = verify.check(theorem(BOUNDED, needs, hypotheses=(large,)), n=3).clauses[0]
     assert without.evidence is Evidence.PROVED
@@ -181,7 +181,7 @@ def test_its_data_cover_the_conditions(theorem):
 @pytest.mark.parametrize(
     ("conditions", "point"),
     [
-        # The equations determine these values, except u in the last case: there u^2 > 0, so v = 0, and u = 1 is simple.
+        # The equations determine these values, except u in the last case: u² > 0 implies v = 0, and u = 1 is simple.
         ((sp.Eq(u, -u),), {"u": 0}),
         ((sp.Eq(u * n, 7), sp.Eq(v, 2 * u)), {"u": Fraction(7, 3), "v": Fraction(14, 3)}),
         ((sp.Gt(u**2, 0), sp.Eq(u * v, 0)), {"u": 1, "v": 0}),

@@ -1,4 +1,4 @@
-"""Isolated roots: Krawczyk's test proves one root, proves none, or says that it is undecided."""
+"""Isolated roots: Krawczyk's test proves that a box has exactly one root, proves that it has none, or is undecided."""
 
 import pytest
 import sympy as sp
@@ -29,7 +29,7 @@ def test_a_square_root_is_isolated_and_narrowed(check):
     result = check(root_of_a(R(7, 5), R(1, 10)), a=2)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     found = result.values["x"]
-    # The exact squares of its ends show that the enclosure contains √2.
+    # The exact squares of the enclosure's ends show that it contains √2.
     assert found.lower**2 < 2 < found.upper**2 and found.upper - found.lower < R(1, 10**30)
 
 
@@ -76,7 +76,7 @@ def test_a_root_is_what_its_symbol_assumes(check):
 
 
 def test_outside_of_what_is_assumed_no_root_is_missed(check):
-    # SymPy writes √(s²) − 3 as s − 3 for a positive s; the box is about −3, a root of √(s²) − 3 without the assumption.
+    # SymPy simplifies √(s²) − 3 to s − 3 for a positive s. Without this assumption the box's centre, −3, is a root.
     s = sp.Symbol("s", positive=True)
     result = check(IsolatedRoot("r", (sp.sqrt(s**2) - 3,), (s,), (sp.Integer(-3),), sp.Integer(1)), a=1)
     assert result.outcome is Outcome.INCONCLUSIVE and "the assumptions of s exclude" in result.detail

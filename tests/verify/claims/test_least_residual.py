@@ -27,8 +27,8 @@ def check(make_theorem):
 
 @pytest.mark.parametrize("factors", [1, 2, 3, 7, 20])
 def test_the_uniform_measure_gives_the_christoffel_function_of_legendre(check, factors):
-    # The normalised Legendre polynomials on [0, 1] have the squares 2i + 1 at 0. The sum over i <= L is (L + 1)², and
-    # the minimum is its reciprocal.
+    # The normalised Legendre polynomial of degree i on [0, 1] has the square 2i + 1 at 0. The sum over i <= L is
+    # (L + 1)², and the minimum is the reciprocal of this sum.
     result = check(factors)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert result.values["minimum"] == Fraction(1, (factors + 1) ** 2) and result.values["attained"] is True
@@ -63,7 +63,8 @@ def test_an_atom_at_zero_stays(check):
 
 @pytest.mark.parametrize(
     ("changes", "order"),
-    # With shift 0, p is orthogonal to 1, s and s²: the integrals of p s and p s² are 0, and that of p s³ is not.
+    # With shift 0, p is orthogonal to 1, s and s²: the integrals of p s and p s² are 0, and the integral of p s³ is
+    # not 0.
     [({"shift": sp.Integer(0)}, 3), ({"shift": sp.Integer(2)}, 1), ({"scale": sp.Integer(-1)}, 1), ({"scale": q}, 1)],
     ids=str,
 )

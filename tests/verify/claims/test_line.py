@@ -35,7 +35,7 @@ def test_a_line_is_the_same_theorem_each_time():
 
 
 def test_an_example_is_in_scope():
-    # Only x = −2 has x² = 4 and x < 0, and it is in the list of simple numbers.
+    # Only x = −2 satisfies x² = 4 and x < 0; this number is in the list of simple numbers.
     assert example_of(statement_of("x < y if x**2 == 4, x < 0 for y >= 1")) == {"x": -2, "y": 1}
     found = example_of(statement_of("x < y if y <= x + 1/9 for 5/2 <= x < 3"))
     assert found and Fraction(5, 2) <= found["x"] < 3 and found["y"] <= found["x"] + Fraction(1, 9)

@@ -1,4 +1,4 @@
-"""Identities and inequalities that are verified, refuted or undecided, with margins and witnesses by hand."""
+"""Identities and inequalities that are verified, refuted or undecided, with margins and witnesses computed by hand."""
 
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ a, b, n = sp.symbols("a b n", real=True)
 
 @pytest.fixture
 def evaluate(make_theorem):
-    """Evaluate a clause at an instance; names without a value in the instance are variables of the statement."""
+    """Return a function that decides a clause at an instance; the names in the instance are the parameters."""
 
     def run(clause, variables=(), definitions=None, **instance):
         names = " ".join(instance) or "unused"
@@ -141,7 +141,7 @@ def test_the_margin_of_a_transcendental_inequality_is_enclosed(value):
         if value:
             lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in (result.margin.lower, result.margin.upper))
             assert lower <= true <= upper
-            # The width comes from four roundings of 128 bits in values of at most e³ < 2^5.
+            # The width comes from four roundings, to 128 bits, of values of at most e³ < 2^5.
             assert upper - lower < mpmath.mpf(2) ** -118
         else:
             assert result.margin == 2

@@ -1,7 +1,7 @@
 """A kind of clause that is not part of `verify`: two numbers differ by at most a tolerance.
 
-The claim is lowered to an inequality between squares, which gives its digest, proof and re-check; only the text and
-the displayed number belong to this kind.
+The claim is lowered to an inequality between squares, which gives its digest, proof and re-check; only the text
+belongs to this kind.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from verify import ClauseResult, Inequality, Question, Statement, TheoremError
 
 @dataclass(frozen=True)
 class Within:
-    """|left − right| ≤ tolerance, for a positive number as tolerance."""
+    """The clause |left − right| ≤ tolerance, where the tolerance is a positive number."""
 
     quantifies: ClassVar = True
     uses_matrices: ClassVar = False

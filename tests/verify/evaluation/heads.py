@@ -1,6 +1,6 @@
 """A statement for each head of the language, and instances at which the engine and the re-checker are compared.
 
-A claim is EXPRESSION >= 0, so that its margin is the expression's value.
+Each claim is EXPRESSION >= 0, so its margin is the value of the expression.
 """
 
 from fractions import Fraction
@@ -33,7 +33,7 @@ STATEMENTS = {
     "real power": "y**(1/3) - x >= 0 for y >= 0",
     "along": "x - y*t along x -> x/2 + y*t from a, y -> -x/3 from 1",
     "along sines": "x - y along x -> sin(x) + abs(y)/2 from a, y -> Max(x, y)/3 from a",
-    # No state is equal to 10/7, because balls cannot decide x < 10/7 at x = 10/7.
+    # The threshold 10/7 is equal to no state, because balls cannot decide x < 10/7 at x = 10/7.
     "along pieces": "x along x -> Piecewise((2*x, x < 10/7), (x/3, True)) from a**2",
 }
 STATEMENTS |= {name: text.replace(" along", " >= 0 along") for name, text in STATEMENTS.items() if " along" in text}
@@ -41,7 +41,7 @@ INTEGERS = ("n", "m", "t")
 
 
 def instances(parameters, generator, count):
-    """Yield instances of small numbers; many have zeros, integers or equal numbers."""
+    """Yield `count` instances with small numbers, many of which are 0, integers or equal."""
     numbers = [Fraction(p, q) for p in range(-7, 8) for q in (1, 1, 2, 5)]
     for _ in range(count):
         instance = {}

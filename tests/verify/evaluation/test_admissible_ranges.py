@@ -1,4 +1,4 @@
-"""Admissible ranges agree with direct evaluation at roots and poles, beside irrational ends, at many rationals."""
+"""Admissible ranges agree with direct evaluation at roots and poles, beside irrational ends, and at many rationals."""
 
 import math
 from fractions import Fraction
@@ -65,7 +65,7 @@ def ends(ranges):
 
 
 def in_order(ranges):
-    """Whether the intervals are nonempty, ascend and do not overlap."""
+    """Whether the intervals are nonempty, ascending and disjoint."""
     apart = all(
         one.high is not None and other.low is not None and (one.high < other.low or one.meet(other).empty)
         for one, other in pairwise(ranges)

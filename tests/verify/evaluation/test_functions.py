@@ -1,4 +1,4 @@
-"""The functions of the language against a second reader of the same text, in every arithmetic."""
+"""The functions of the language in every arithmetic, compared with a second reader of the same text."""
 
 import random
 from fractions import Fraction

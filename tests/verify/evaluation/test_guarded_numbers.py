@@ -1,4 +1,4 @@
-"""Guarded numbers: right in their operations, and closed to floats and to other arithmetics."""
+"""Guarded numbers: their operations are right, and they refuse floats and numbers of other arithmetics."""
 
 import cmath
 import math

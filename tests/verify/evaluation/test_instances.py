@@ -1,4 +1,4 @@
-"""Hypotheses at partial instances: slack by hand, and ranges against a scan by independent formulas."""
+"""Hypotheses at partial instances: slack computed by hand, and ranges compared with a scan by independent formulas."""
 
 import math
 import re
@@ -35,7 +35,7 @@ def _holds(T, q, d, eta, eps):
 
 
 def _inside(text, name, value):
-    """Whether a value is in a range that `conditions` has written."""
+    """Whether a value is in a range, given as the text that `conditions` returns."""
     text = text.removesuffix(", integer")
     if text == f"no value of {name}":
         return False
@@ -75,10 +75,10 @@ def test_the_range_of_an_integer_may_end_at_a_huge_irrational():
 
 
 def test_a_bound_that_is_infinite_at_the_given_values_admits_nothing():
-    # At q = T the bound on eps, d·T/(100·(T − q)·q), is 1/0.
+    # At q = T the bound on eps, d·T/(100·(T − q)·q), has the divisor 0.
     partial = conditions(THEOREM, {"T": 9, "q": 9, "d": 1, "eta": Fraction(1, 20)})
     assert partial.in_scope is False and set(partial.ranges) == {"eps"}
-    # With d open too, the bound would be zoo*d.
+    # Without a value of d, SymPy's bound would be zoo*d.
     assert not any("zoo" in text for text in conditions(THEOREM, {"T": 9, "q": 9}).ranges.values())
 
 

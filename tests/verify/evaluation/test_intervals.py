@@ -1,4 +1,4 @@
-"""Intervals: they contain every value, and for exact ends they are the exact hull."""
+"""Interval arithmetic: a result contains every value; if no end is rounded, it is the exact hull of the values."""
 
 import operator
 from fractions import Fraction
@@ -35,7 +35,7 @@ def _ends(interval):
 
 @given(PAIRS, PAIRS, st.sampled_from([operator.add, operator.sub, operator.mul]))
 def test_an_operation_gives_the_exact_hull_of_all_values(left, right, operation):
-    # Sums, differences and products are extreme at the ends; a few dozen bits hold them exactly.
+    # Sums, differences and products are extreme at the ends; a few dozen bits represent them exactly.
     values = [operation(a, b) for a in left for b in right]
     with intervals():
         assert _ends(operation(_interval(left), _interval(right))) == [min(values), max(values)]
@@ -94,7 +94,7 @@ def test_zero_times_anything_is_zero_and_a_touched_bound_is_decided():
         assert _ends(zero * wide) == [0, 0]
         assert arithmetic.sign(zero * wide) == 0
         box = _interval([Fraction(0), Fraction(3)])
-        # The purpose of these intervals: (1 − s)·[0, A] does not extend below 0.
+        # These intervals are made so that (1 − s)·[0, A] does not extend below 0.
         assert (box * arithmetic.rational(2, 3)).lo == 0
 
 

@@ -1,4 +1,4 @@
-"""Certified iteration of recursions, against exact and naive high-precision iteration."""
+"""Certified iteration of recursions, compared with exact and naive high-precision iteration."""
 
 import math
 import time
@@ -52,7 +52,7 @@ INSTANCES = st.fixed_dictionaries(
 
 
 def _soon():
-    """Return a deadline that no right answer needs, so that a wrong run ends."""
+    """Return a deadline a minute from now: a right run ends earlier, and a wrong run ends then."""
     return time.monotonic() + 60
 
 
@@ -112,8 +112,8 @@ def test_a_longer_run_stops_where_naive_iteration_does():
 
 @pytest.mark.parametrize("power", [10, 200, 700])
 def test_an_expanding_form_gets_more_bits_and_the_same_answer(power):
-    # z' = 2z/3 from 1 comes down to (2/3)^p at step p. In the second form, z − (a·z − a + 3a²) with a = 1/3, the ball's
-    # radius grows by the factor 4/3 a step while z shrinks by 2/3, so b − t of b bits are left after t steps.
+    # z' = 2z/3 from z = 1 gives (2/3)^p at step p. In the second form, z − (a·z − a + 3a²) with a = 1/3, a step
+    # multiplies the ball's radius by 4/3 and z by 2/3, so b − t of b bits are left after t steps.
     values, level = {"a": Fraction(1, 3)}, Fraction(2, 3) ** power * Fraction(6, 5)
     forms = (z * (1 - a), z - (a * z - a + 3 * a**2))
     runs = [
@@ -263,10 +263,10 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
     found, direct = scan_trajectory(PARABOLIC, {"a": rate}, last), _direct(PARABOLIC, {"a": rate}, last)
     assert [count for count, _ in found[: EXACT_STEPS + 1]] == list(range(EXACT_STEPS + 1))
     assert [value for _, value in found[: EXACT_STEPS + 1]] == direct[: EXACT_STEPS + 1]
-    # A leap of n/50 steps from step n is an Euler step in log n; each leap has an error below 1/100, of the same sign.
+    # A leap of n/50 steps from step n is an Euler step in log n; the leaps' errors are below 1/100 and have one sign.
     assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
     assert len(found) < 5000 and 0.95 * last < found[-1][0] <= last
-    # 1/z grows by a(1 + a z + …) a step: after t steps it is 1 + a t plus a logarithmic term.
+    # Each step adds a(1 + a z + …) to 1/z: after t steps 1/z is 1 + a t plus a logarithmic term.
     count, value = found[-1]
     assert 0.95 < value * (1 + float(rate) * (count + math.log(count))) < 1.05
 

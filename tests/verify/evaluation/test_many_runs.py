@@ -104,7 +104,7 @@ def test_elementary_functions_are_followed_and_others_refused():
         sp.sin(u) + sp.cos(u) * sp.tan(u / 3) + sp.atan(u) + sp.sinh(u / 9) + sp.tanh(u) + sp.pi
         - sp.cosh(u / 9) + sp.floor(u) + sp.ceiling(u / 2) + sp.sign(u) - sp.Max(u, 1, a) + sp.Min(u, 2)
     )  # fmt: skip
-    # A second derivation: the same step in plain Python.
+    # An independent computation: the same step in plain Python.
     value = start = 0.7
     for _ in range(3):
         value = (

@@ -1,4 +1,4 @@
-"""Compiled programs against SymPy's exact substitution and against mpmath."""
+"""Compiled programs, compared with SymPy's exact substitution and with mpmath."""
 
 import math
 import operator
@@ -176,7 +176,7 @@ def test_a_power_with_a_symbolic_exponent_goes_through_the_logarithm():
 
 
 def test_a_power_too_long_to_be_written_out_is_enclosed():
-    # FLINT would end the process if the memory for an exact power were missing.
+    # FLINT would end the process if an exact power did not fit in memory.
     (number,) = compile_program([(1 + x) ** 10**9], [x]).bind(EXACT)(flint.fmpq(-2))
     assert number == 1
     with pytest.raises(NotExactError, match="too long"):

@@ -64,7 +64,7 @@ STEEP = {
     "logarithm": sp.log(x) - y,
     "root": sp.sqrt(x) * y,
 }
-# The least number of draws, among 40, whose error is bounded. The measured numbers are 28, 12, 33, 29 and 36 for the
+# The least number of draws, among 40, with a finite error bound. The measured numbers are 28, 12, 33, 29 and 36 for the
 # names below, and 40 for the others.
 LEAST_BOUNDED = dict.fromkeys(STEEP, 36) | {
     "integer power": 20, "large power": 6, "small quotient": 26, "cancelling": 21, "root": 30,

@@ -40,8 +40,8 @@ def test_digits_are_what_was_asked_for(digits):
 
 
 def test_digits_survive_cancellation():
-    # The value is e·(e^gap − 1) with gap = 10^-60, where 200 bits cancel. 17 digits are 57 bits, so its relative width
-    # is at most 2^-55.
+    # The value is e·(e^gap − 1) with gap = 10^-60, where 200 bits cancel. 17 digits are 57 bits, so the
+    # relative width of the enclosure is at most 2^-55.
     gap = Fraction(1, 10**60)
     found, bits = evaluate_rising(sp.exp(a) - sp.exp(b), {"a": 1 + gap, "b": 1}, digits=17)
     assert bits in (256, 512)

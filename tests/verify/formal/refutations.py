@@ -1,9 +1,10 @@
 """False clauses for Rocq: the negation of each is proved at the instance and the point that refute it.
 
-If the translation said less than a statement does, the kernel could accept false statements. So the false variants of a
-theorem, each refuted by a search, are exported in the same way as the theorem, and each is proved to be false: the
-values that refute it are substituted, and numbers are compared. For a derivative of higher order, or the limit of a
-long function, the exported proof of the theorem's own clause gives the value; the false variant claims another value.
+If the translation of a statement were weaker than the statement, the kernel could accept false statements. So the false
+variants of a theorem, each refuted by a search, are exported in the same way as the theorem, and each is proved to be
+false: the values that refute it are substituted, and numbers are compared. For a derivative of higher order, or the
+limit of a long function, the exported proof of the theorem's own clause gives the value; the false variant claims
+another value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H
 _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
 """
-"""Tactic for relations between numbers; exponentials, logarithms and roots are in Interval's machine arithmetic."""
+"""Tactic for relations between numbers; exponentials, logarithms and roots need Interval's machine arithmetic."""
 _AT_POINTS = """Ltac taken_apart H :=
   repeat match type of H with
   | exists _, _ => let s := fresh "s" in destruct H as [s H]
@@ -152,7 +153,7 @@ def _clause(stated: Stated, label: str) -> Mapping[str, Any]:
 
 
 def _relations(stated: Stated, label: str) -> list[Data]:
-    """Return the conditions of a clause, then its claim. Raise NotSaidError if the clause is not exported."""
+    """Return a clause's relations: its conditions, then its claim. Raise NotSaidError if the clause is not exported."""
     return relations_of(_clause(stated, label))
 
 
@@ -164,7 +165,7 @@ def _slopes(stated: Stated, label: str) -> list[Slope]:
 
 
 def _is_long(stated: Stated, refuted: Refuted) -> bool:
-    """Whether a derivative or a limit of a clause is not computed at an instance."""
+    """Whether a clause has a derivative of higher order, or the limit of a long function."""
     return any(
         slope.order not in (None, 1) or (slope.order is None and _body(refuted, slope).count_ops() > _LONG)
         for slope in _slopes(stated, refuted.label)
@@ -191,7 +192,7 @@ def _true_clause(title: str, variant: Stated, refuted: Refuted) -> tuple[Stated,
 def _negation(stated: Stated, refuted: Refuted, true: Stated | None, prefix: str) -> str:
     """Return Rocq's theorem that a clause is false.
 
-    `true` is the theorem's own statement, if its clause is used, and `prefix` is that of its module in Rocq.
+    `true` is the theorem's own statement, if its clause is used, and `prefix` begins the names in its Rocq module.
     """
     name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
     relations, slopes = _relations(stated, refuted.label), _slopes(stated, refuted.label)
@@ -249,7 +250,7 @@ def _body(refuted: Refuted, slope: Slope) -> sp.Expr:
 
 
 def _tends_to(refuted: Refuted, slope: Slope) -> str:
-    """Return the tactic that finds a limit from above 0 at an instance and a point, or raise NotSaidError."""
+    """Return the tactic that finds the limit at 0 from above at an instance and a point, or raise NotSaidError."""
     expression = _body(refuted, slope)
     values = {**refuted.instance, **refuted.point}
     put = {each: sp.Rational(values.get(each.name, 1)) for each in expression.free_symbols if each.name != slope.symbol}

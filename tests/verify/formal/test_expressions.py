@@ -1,4 +1,4 @@
-"""Expressions as terms over the reals, each with the conditions for it to have a value."""
+"""Expressions as terms over the reals, each with the conditions under which it has a value."""
 
 import pytest
 import sympy as sp

@@ -116,7 +116,7 @@ def test_the_checker_sees_a_universe_check_that_is_switched_off(tmp_path):
     text = path.read_text(encoding="utf-8")
     universe = "Definition inconsistent : Type := let U := Type in (U : U).\n"
     path.write_text(text + universe, encoding="utf-8")
-    # Coq lists the definitions that were compiled without the check, and its checker refuses the file.
+    # Rocq lists the definitions that were compiled without the check, and its checker refuses the file.
     assert "is assumed" in compiled(tmp_path / "it").refused
     name = logical_name(tmp_path / "it")
     refused = checked_alone(tmp_path / "it", ["-R", str(tmp_path / "it"), name], [f"{name}.Proof"])

@@ -1,4 +1,4 @@
-"""Rocq accepts exported files, and refuses them where the statement, the translation or the certificate is wrong."""
+"""Rocq accepts exported files, and refuses them if the statement, the translation or the certificate is wrong."""
 
 import re
 
@@ -30,7 +30,7 @@ Qed.
 
 
 def written(line, folder, **more):
-    """Export a statement in a line to a folder of its own."""
+    """Export a statement in a line to a new folder."""
     folder.mkdir()
     found = export(verify.claim(line), **more)
     found.write(folder)
@@ -146,7 +146,7 @@ u, x = sp.Symbol("u", real=True), sp.Symbol("x", real=True)
 @pytest.mark.parametrize(
     ("left", "right", "old", "new"),
     [
-        # By hand: the second derivative of x³ e^{2x} is (6 x + 12 x² + 4 x³) e^{2x}, the third of x³ is 6.
+        # By hand: the second derivative of x³ e^{2x} is (6 x + 12 x² + 4 x³) e^{2x}; the third derivative of x³ is 6.
         (
             sp.Derivative(x**3 * sp.exp(2 * x), (x, 2)),
             (6 * x + 12 * x**2 + 4 * x**3) * sp.exp(2 * x),
@@ -254,7 +254,7 @@ MEAN = {"rule": "known", "name": "mean", "then": {**SUM, "terms": [[["Integer", 
         ("exp(2) <= 37/5", CONSTANT, ""),
         ("exp(2) <= 7", CONSTANT, "lra."),
         ("sqrt(3)/18 >= 1/10", CONSTANT, "lra."),
-        # The mean of x and 1 is at least 1 only for x >= 1.
+        # For x >= 1 the geometric mean of x and 1 is at least 1, but it is not always at least 2.
         ("x + 1 >= 2 if x >= 1 for x >= 0", ["Integer", "1"], ""),
         ("x + 1 >= 4 if x >= 1 for x >= 0", ["Integer", "2"], "by_mean (2)"),
     ],

@@ -1,4 +1,4 @@
-"""The assumptions that a symbol may have: SymPy simplifies by them when an expression is typed, before any check."""
+"""The assumptions that a symbol may have: SymPy simplifies with them when an expression is typed, before any check."""
 
 from dataclasses import replace
 
@@ -100,14 +100,14 @@ def test_both_sides_of_a_point_are_where_is_differentiated(assumed):
 
 @pytest.mark.parametrize("assumed", ["nonnegative", "nonpositive", "integer", "rational", "even"])
 def test_a_derivative_is_in_no_symbol_with_an_end_or_gaps(assumed):
-    # SymPy writes sqrt(v²) as v for v ≥ 0, which has the slope 1 at 0; |v| has no slope there.
+    # SymPy simplifies sqrt(v²) to v for v ≥ 0. The derivative of v at 0 is 1, but |v| has no derivative there.
     v = sp.Symbol("v", **{assumed: True})
     with pytest.raises(TheoremError, match=f"Derivative: the bound symbol v is declared {assumed}"):
         bounded(sp.Derivative(x * v, v), variables=(v,))
 
 
 def test_a_bound_symbol_is_refused_after_an_equal_expression_was_accepted():
-    # SymPy treats two Subs as equal if they bind symbols of the same name with different assumptions.
+    # SymPy treats two Subs as equal even if their bound symbols, of the same name, have different assumptions.
     def slope(v):
         return sp.Subs(sp.Derivative(v**3 * x, v), v, x)
 
@@ -130,7 +130,7 @@ def test_an_index_is_a_natural_number_and_an_unknown_what_its_box_is():
 
 
 class Own(LeastResidual):
-    """A kind that is not part of `verify`."""
+    """A kind of clause that is not part of `verify`."""
 
 
 def test_a_kind_of_ones_own_says_what_its_bound_symbols_may_assume(monkeypatch):
@@ -154,7 +154,7 @@ def test_a_reported_value_binds_no_symbol_that_assumes_more(make_theorem):
 
 
 def test_without_the_assumption_the_false_root_is_refuted(make_theorem):
-    # √(D²)·x = x² with D = x: at x = −3 its sides are −9 and 9.
+    # For D = x the sides of √(D²)·x = x² are −9 and 9 at x = −3.
     D = sp.Symbol("D")
     clause = Identity("root", sp.sqrt(D**2) * x, x**2)
     result = verify.check(make_theorem(clause, parameters=PARAMETERS[:1], definitions={D: x}), x=-3)
@@ -193,7 +193,7 @@ e, s = sp.Symbol("e", positive=True), sp.Symbol("s", positive=True)
 
 @pytest.fixture
 def beside(make_theorem):
-    """Make a theorem that has expressions besides its statement; x is real and n is an integer in the statement."""
+    """Return a function that makes a theorem with expressions outside its statement, where x is real, n an integer."""
 
     def make(default=None, **more):
         parameters = EXTRA if default is None else (*EXTRA, Parameter("y", "rational", "y", default=default))
@@ -230,7 +230,7 @@ def summed(expression):
 def test_expressions_beside_the_claims_have_the_symbols_of_the_statement(beside, place):
     assert beside(**place(x**2 + n))
     other = sp.Symbol("x", positive=True)
-    # SymPy writes sqrt(x²) as x, but at x = -3 it is -x.
+    # SymPy simplifies sqrt(x²) to x, but sqrt(x²) is -x at x = -3.
     for expression in (sp.sqrt(other**2), other + 1):
         with pytest.raises(TheoremError, match="x: two symbols of this name with different assumptions"):
             beside(**place(expression))

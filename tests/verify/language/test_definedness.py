@@ -1,4 +1,4 @@
-"""The conditions for an expression to have a value: every rewriting keeps them, and adds none."""
+"""The conditions under which an expression has a value: every rewriting keeps them, and adds none."""
 
 import pytest
 import sympy as sp
@@ -43,7 +43,7 @@ def test_needs_of_unevaluated_parts_are_kept_by_evaluation():
     # The conditions are in SymPy's evaluated form, so a second rebuilding finds no further conditions.
     odd = sp.Pow(sp.Add(x, sp.Mul(-1, 3, **KEPT), **KEPT), -1, **KEPT)
     assert rebuilt(odd) == 1 / (x - 3) and rebuilt(rebuilt(pair)) == rebuilt(pair)
-    # In the unevaluated form, SymPy's search for common parts would lose a term: x³ + 3x became 2x³.
+    # In the unevaluated form, SymPy's search for common parts would lose a term: x³ + 3x would become 2x³.
     assert rebuilt(sp.Add(sp.Mul(1, x**3, **KEPT), 3 * x, **KEPT)) == x**3 + 3 * x
 
 
@@ -105,7 +105,7 @@ ROOT = sp.Rational(3, 2)
     ids=str,
 )
 def test_at_the_end_of_a_root_there_is_no_slope(make_theorem, slope):
-    # x^(3/2) has no value for x < 0, so it has no derivative at 0, although its formula is 0 there.
+    # x^(3/2) has no value for x < 0, so it has no derivative at 0, although the formula for the derivative is 0 there.
     below = make_theorem(Inequality("c", sp.Le(slope, 100, evaluate=False)))
     exact = make_theorem(Identity("c", slope, slope + x**2))
     for theorem in (below, exact):

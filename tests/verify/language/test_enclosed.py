@@ -42,7 +42,7 @@ def root_at_most_eps() -> Theorem:
 @pytest.mark.parametrize(
     ("level", "outcome", "margin"),
     [
-        # √5 is in [2, 3], half of it in [1, 3/2].
+        # √5 is in [2, 3], so √5/2 is in [1, 3/2].
         ("2", "verified", (Fraction(1, 2), Fraction(1))),
         ("1/2", "refuted", (-1, Fraction(-1, 2))),
         ("5/4", "inconclusive", (Fraction(-1, 4), Fraction(1, 4))),
@@ -176,8 +176,8 @@ def test_a_parameter_takes_its_default() -> None:
         verify.check(theorem, n=5)
     with pytest.raises(InputError, match="n: missing"):
         verify.check(theorem)
-    # A search takes the approximation of the root, or a simpler value if that satisfies the hypotheses: at n = 2 the
-    # claim fails with the value 1 in the place of √2.
+    # A search takes the approximation of the root, or a simpler value that satisfies the hypotheses: at n = 2 the claim
+    # fails with the value 1 instead of √2.
     found = plan(statement.parameters, [], {"word": "one"}, completed=partial(completed, statement, scan=True))
     drawn = [found.draw(random.Random(seed)) for seed in range(99)]
     assert {"n": 5, "word": "one", "root": Fraction(math.sqrt(5))} in drawn
@@ -199,5 +199,5 @@ def test_a_default_keeps_the_domain_and_may_stay_open() -> None:
         verify.check(theorem, n=9)
     with pytest.raises(InputError, match=r"root = 3.*must satisfy"):
         verify.conditions(theorem, n=9)
-    # There is no rational root, so the parameter that is not given stays open.
+    # √5 is not rational, so the parameter `root`, which is not given, stays open.
     assert verify.conditions(theorem, n=5).ranges["root"] == "0 < root <= 2"

@@ -57,7 +57,7 @@ def test_of_a_factor_0_that_is_kept_sympy_does_not_contradict_itself(name, monke
     def contradictions(prepare):
         count = 0
         for seed in range(500):
-            # SymPy asks for facts in a random order; here each seed has its own order. Earlier answers are forgotten.
+            # SymPy asks for facts in a random order; here the seed determines the order. Earlier answers are deleted.
             order = random.Random(seed).sample(facts, len(facts))
             monkeypatch.setattr(assumptions, "shuffle", lambda asked, order=order: asked.sort(key=order.index))
             clear_cache()

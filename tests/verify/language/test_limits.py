@@ -1,4 +1,4 @@
-"""Limits of rational functions, against degrees and leading coefficients and against known series."""
+"""Limits of rational functions, compared with degrees, leading coefficients and known series."""
 
 import pytest
 import sympy as sp
@@ -80,7 +80,7 @@ def test_the_limit_at_a_common_root_is_that_of_the_cofactors(above, below, root,
     p, q = (sp.Poly(coefficients, x).as_expr() for coefficients in (above, below))
     top, bottom = p.subs(x, root), q.subs(x, root)
     assume(top and bottom)
-    # Both parts are expanded, so that SymPy does not cancel the factors (x − root).
+    # The numerator and the denominator are expanded, so that SymPy does not cancel the factors (x − root).
     quotient = sp.expand(p * (x - root) ** zeros) / sp.expand(q * (x - root) ** poles)
     if poles > zeros:
         with pytest.raises(UndefinedError, match="infinite"):

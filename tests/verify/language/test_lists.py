@@ -1,4 +1,4 @@
-"""Parameters that are lists: read, reported entry by entry, drawn, simplified, written as JSON."""
+"""Parameters that are lists: they are read, reported entry by entry, drawn, simplified and written as JSON."""
 
 import json
 import random

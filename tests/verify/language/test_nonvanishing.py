@@ -1,4 +1,4 @@
-"""The signs of polynomials' coefficients, and the signs of values that they imply at nonnegative symbols."""
+"""The signs of the coefficients of polynomials, which imply the signs of their values at nonnegative symbols."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Rational functions in lowest terms, against SymPy's own cancellation."""
+"""Rational functions in lowest terms, compared with SymPy's own cancellation."""
 
 import pytest
 import sympy as sp
@@ -28,7 +28,7 @@ def test_the_field_agrees_with_sympy(first, second):
     for element, expected in ((p + q, first + second), (p * q, first * second), (-p, -first)):
         assert sp.cancel(FIELD.to_sympy(element) - expected) == 0
         numerator, denominator = sp.fraction(sp.cancel(expected))
-        # Lowest terms: the same degrees as SymPy's.
+        # In lowest terms, the degrees are the same as SymPy's.
         shown = sp.fraction(sp.together(FIELD.to_sympy(element)))
         for mine, theirs in zip(shown, (numerator, denominator), strict=True):
             assert sp.Poly(mine, x, y).total_degree() == sp.Poly(theirs, x, y).total_degree()

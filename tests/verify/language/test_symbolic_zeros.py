@@ -1,4 +1,4 @@
-"""Symbolic zeros, against expansions that are known and against high-precision values at drawn points."""
+"""Symbolic zeros, compared with known expansions and with high-precision values at fixed points."""
 
 import mpmath
 import pytest
@@ -49,8 +49,8 @@ def test_products_and_quotients_expand(a, b, c):
 @settings(max_examples=60)
 @given(POLYNOMIALS, POLYNOMIALS)
 def test_the_answer_is_that_of_values_at_a_point(a, b):
-    # At this point, whose coordinates seem to be algebraically independent, a non-zero exponential polynomial with
-    # these small coefficients is not 0; 60 digits are enough to tell it from 0.
+    # The coordinates of this point seem to be algebraically independent, so a non-zero exponential polynomial with
+    # these small coefficients is not 0 there; 60 digits distinguish its value from 0.
     difference = sp.expand(a) - b * (1 + x)
     with mpmath.workdps(60):
         value = sp.lambdify((x, y, C), difference, "mpmath")(mpmath.pi, mpmath.sqrt(3), mpmath.log(7))
@@ -80,7 +80,7 @@ def test_shared_exponentials_mean_what_they_replace(terms):
     with mpmath.workdps(50):
         at = (mpmath.mpf(2) / 3, mpmath.mpf(5) / 7, mpmath.mpf(-3) / 5)
         values = [sp.lambdify((x, y, C), e, "mpmath")(*at) for e in (expression, restored)]
-        # The values are below e^20 ~ 10^9 and have a few roundings at 50 digits.
+        # The values are below e^20 ~ 10^9 and come from a few roundings to 50 digits.
         assert abs(values[0] - values[1]) < mpmath.mpf(10) ** -35
 
 
@@ -118,5 +118,5 @@ def test_a_nonzero_polynomial_differs_from_zero_at_some_sample_point(polynomial)
     expanded = sp.expand(polynomial.subs(C, 0))
     assume(expanded != 0)
     values = [expanded.subs(point) for point in sample_points([x, y])]
-    # The points lie on the line 3x = 4y, on which few of these polynomials vanish at six points.
+    # The points are on the line 3x = 4y, on which few of these polynomials vanish at six points.
     assert any(value != 0 for value in values) or sp.rem(expanded, 3 * x - 4 * y, x) == 0

@@ -67,7 +67,7 @@ def test_a_start_outside_the_box_is_named(start):
 
 
 def test_a_box_that_the_step_leaves_is_not_certified():
-    # L = (x − 3)²/2 pulls towards 3, out of [−1, 1]; s is dyadic, so 3 stays exact.
+    # The steps down L = (x − 3)²/2 go towards 3, out of [−1, 1]; s is dyadic, so the end 3 stays exact.
     dynamics = Dynamics((x,), (sp.Integer(0),), (x * (1 - s) + 3 * s,), (x - 3) ** 2 / 2)
     leaving = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
     staying = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(3)),))
@@ -77,7 +77,7 @@ def test_a_box_that_the_step_leaves_is_not_certified():
 
 
 def test_a_box_that_is_touched_on_its_edge_is_decided():
-    # x' = (1 − s)x keeps [0, A] and touches 0; the ends are not dyadic.
+    # x' = (1 − s)x maps [0, √2] into itself and its end 0 to 0; neither √2 nor s is dyadic.
     dynamics = Dynamics((x,), (sp.Rational(1, 3),), (x * (1 - s),), x**2 / 2)
     proof = Descent((s,), (Coordinate(sp.Integer(0), sp.sqrt(2)),))
     assert _certify(dynamics, proof, {"s": Fraction(1, 3)}).holds

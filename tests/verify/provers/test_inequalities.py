@@ -36,7 +36,7 @@ def gt(left, right):
 
 @pytest.fixture
 def evidence(make_theorem):
-    """Check an inequality at an instance, have its certificate re-checked, and return outcome and evidence."""
+    """Return a function that checks an inequality, has the certificate re-checked, and returns outcome and evidence."""
 
     def run(relation, *, hypotheses=(), variables=(), **instance):
         parameters = tuple(PARAMETERS[name] for name in instance)

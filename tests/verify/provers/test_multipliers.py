@@ -1,4 +1,4 @@
-"""Proofs with multipliers given by the author: each multiplier is checked, and a line names a wrong one."""
+"""Proofs with multipliers given by the author: each multiplier is checked, and one line names a wrong multiplier."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Polynomials on an orthant: proved by a multiplier or by splits, or negative or 0 somewhere."""
+"""Polynomials on an orthant: shown to be ≥ 0 or > 0 by a multiplier or by splits, or not if this is false somewhere."""
 
 import random
 from dataclasses import replace
@@ -27,7 +27,7 @@ def splits(tree):
 
 
 def leaves(tree, point):
-    """Return the leaf of a tree in which a point lies, and the point's coordinates there, as a list of one pair."""
+    """Return the leaf of a tree that contains a point, and the point's coordinates there, as a list of one pair."""
     if "at" not in tree:
         return [(tree, point)]
     name, times = tree["slack"], tree["times"]
@@ -103,7 +103,7 @@ def test_polynomials_with_a_zero_are_not_positive():
     for expression in ((x - 1) ** 2, x**2 * y + x * y**2 + 1 - 3 * x * y):
         assert orthant(expression, strict=True).zeros() is None
         assert orthant(expression, strict=True).tree() is None
-    # The zero is at x = 0, which only x > 0 excludes.
+    # The zero is at x = 0, which is excluded only if x > 0.
     assert orthant(x * ((x - 1) ** 2 + 1), strict=True).tree() is not None
     assert orthant(x * ((x - 1) ** 2 + 1), strict=True, positive=False).tree() is None
 

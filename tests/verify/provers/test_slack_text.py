@@ -127,7 +127,7 @@ def test_the_bounds_of_logarithms_are_shown():
         "log(u) >= 0 for u = y, which is >= 1",
     ]
     assert {"  u = x", "  with y = s_1 + 1, s_1 >= 0:", "  u - 1 = s_1"} < set(lines)
-    # The margin after substituting the bounds.
+    # The last line states the margin after substituting the bounds.
     x = sp.Symbol("x")
     assert sp.expand(sp.sympify(lines[-1].split(" = ")[1]) - (x - (x - 1) / 2)) == 0
 

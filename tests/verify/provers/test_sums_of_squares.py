@@ -1,4 +1,4 @@
-"""Sums of squares with exact coefficients: the rest has no negative coefficient."""
+"""Sums of squares with exact coefficients: the polynomial minus the squares has no negative coefficient."""
 
 from fractions import Fraction
 

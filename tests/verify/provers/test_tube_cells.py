@@ -14,10 +14,10 @@ from verify.provers.tube_cells import Builder
 from verify.provers.tube_paths import Node
 
 z, u, x, y = sp.symbols("z u x y", real=True)
-# All rational: z' = z + x/(1 + z), u' = (u + 1/(1 + z))/2.
+# The recursion is rational: z' = z + x/(1 + z), u' = (u + 1/(1 + z))/2.
 DYNAMICS = Dynamics((u, z), (sp.S.One, sp.S.Zero), ((u + 1 / (1 + z)) / 2, z + x / (1 + z)), u**2 / (1 + z))
 VALUES = {"x": Fraction(1, 100)}
-# Around u = 1/(1 + z), which is 1/2 at 1, 4/9 at 5/4 and 2/5 at 3/2.
+# The nodes are around the curve u = 1/(1 + z), which is 1/2 at z = 1, 4/9 at 5/4 and 2/5 at 3/2.
 NODES = [
     Node(Fraction(1), (Fraction(9, 20),), (Fraction(11, 20),)),
     Node(Fraction(5, 4), (Fraction(2, 5),), (Fraction(22, 45),)),

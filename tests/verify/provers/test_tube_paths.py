@@ -76,6 +76,6 @@ def test_the_estimate_is_near_and_nothing_where_the_level_is_not_met(start):
         state = [start.state[i] for i in builder.order]
         guessed = estimate(builder.values, builder.slopes, state, start.step, builder.level)
         assert estimate(builder.values, builder.slopes, state, start.step, arithmetic.number(-1)) == 0
-    # 1/L_t finally grows by 4 eta/(T − 1) = 1/40 a step, and so takes 40 000 steps to 1/L_t = 1000; the slower start
-    # adds less than a tenth.
+    # 1/L_t finally grows by 4 eta/(T − 1) = 1/40 per step, so it reaches 1000 after about 40 000 steps; the slower
+    # start adds less than a tenth.
     assert 36_000 < guessed < 48_000

@@ -16,7 +16,7 @@ from verify.provers.tubes import _STARTS, WIDEST, Horizon, certify_tube, enclose
 THEOREM = load_theorem("wang2024.theorem1")
 DYNAMICS, TUBE = THEOREM.statement.clauses[0].dynamics, THEOREM.proofs["reached"]
 z, u, v, x, y = sp.symbols("z u v x y", real=True)
-# In FALLING, 1/z grows by about x a step; in RISING, e^z does.
+# In FALLING, 1/z grows by about x per step; in RISING, e^z grows by about x per step.
 FALLING = Dynamics((z,), (sp.S.One,), (z - x * z**2,), z)
 RISING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
 # The slow variable z falls; it is listed between the fast variables u and v, which follow it. In CHAIN v follows u.
@@ -204,7 +204,7 @@ def test_a_clause_is_verified_by_a_tube_and_reports_where_the_step_is(far):
     (result,) = far(Reaches("r", RISING, y), r=Tube(z))
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     steps = result.values["steps"]
-    # 2 e^{−z} ≤ 1/100 with e^z = 1 + 10^−6 t.
+    # The level is reached where 2 e^{−z} ≤ 1/100, and e^z is about 1 + 10^−6 t.
     assert steps.lower <= 199 * 10**6 <= steps.upper and steps.upper - steps.lower < steps.upper / 100
     assert result.margin.lower == 0 and 0 < result.margin.upper < Fraction(1, 10_000)
     assert result.proof["kind"] == "tube" and "in a tube" in result.detail

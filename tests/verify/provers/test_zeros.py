@@ -24,7 +24,7 @@ def test_a_square_has_the_zeros_of_its_root():
 
 
 def test_of_irrational_zeros_the_equations_are_rational():
-    # (x² − 2y²)².
+    # The polynomial is (x² − 2y²)².
     found = zeros_of(polynomial({(4, 0): 1, (2, 2): -4, (0, 4): 4}), [True, True])
     assert equations(found, SQUARES) == [["1", "0", "1/2"], ["0", "1", "0"]]
 

@@ -16,7 +16,7 @@ from verify.language.expressions import digest
 from verify.rechecker import Rejected, Unreadable, check_clause
 
 ALL_KINDS = tuple(with_doors()[0].proofs)
-"""Kinds of proof, those behind doors included."""
+"""All kinds of proof, including those behind doors."""
 HUGE = "9" * 100_000
 NO_NUMBERS = (
     "1e5",
@@ -55,8 +55,8 @@ EVERYWHERE = [
 def _paths(value, path=()):
     """Yield the paths of a value and of its parts; in a list, only entries 0, 1 and the last are visited.
 
-    Of more than four clauses one is visited, and of a symbol or a number in an expression its name or value. Changes of
-    the list itself remove or repeat its other entries.
+    If there are more than four clauses, only one is visited; of a symbol or a number in an expression, only the name or
+    value. The changes of the list itself remove or repeat its entries.
     """
     yield path
     if isinstance(value, dict):
@@ -130,7 +130,7 @@ def _other_lists(value):
 
 
 def _mutants(made, donors, every=1):
-    """Yield (field, text) of the mutants: a field outside the statement, a repeated key, other outcomes, another proof.
+    """Yield (field, text) of mutants: a changed field outside the statement, a repeated key, other outcomes or proofs.
 
     Only one in `every` of the changes of fields is made.
     """
@@ -139,7 +139,7 @@ def _mutants(made, donors, every=1):
     twice = proofs[0]["kind"] == "cycle" and proofs[0] == proofs[-1]
     for path in _paths({key: value for key, value in made.items() if key != "statement"}):
         if twice and path[:3] == ("clauses", 1, "proof"):
-            # This proof is equal to the proof of the first clause, which is mutated there.
+            # This proof is equal to the proof of the first clause, whose mutants are made already.
             continue
         original = _at(made, path)
         name = ".".join(map(str, path))
@@ -238,7 +238,7 @@ def refuse_mutants(name, made, harmless, donors, every=1):
         why = _allowed(name, field, harmless)
         assert why, f"{field} was changed and accepted: {text[-3000:]}"
         accepted[f"{field}: {why}"] += 1
-        # After an accepted change the claims are the same; so is the instance, unless the change was in it.
+        # An accepted change leaves the claims unchanged, and also the instance unless the change was in the instance.
         same = (found.statement_digest, found.clauses) == (original.statement_digest, original.clauses)
         assert same and (found.instance == original.instance or field.startswith("instance."))
     kinds = sorted({c["proof"]["kind"] for c in made["clauses"]})

@@ -1,4 +1,4 @@
-"""Certificates that are made to exhaust the re-checker, and the list of them by name."""
+"""Certificates that are made to exhaust the re-checker, and a table of them by name."""
 
 import random
 from collections.abc import Callable

@@ -129,7 +129,7 @@ def point_in_balls():
 
 
 def root():
-    # x² + y² = n and x = y: (1, 1) at n = 2 is the only root within 1/4 of (9/8, 7/8).
+    # At n = 2, the only root of x² + y² = n and x = y within 1/4 of (9/8, 7/8) is (1, 1).
     data = one_clause(Inequality("roots", sp.Lt(0, n)), N).to_data()
     data["claims"] = [
         {
@@ -256,7 +256,7 @@ def _sum(*terms, times=sp.S.One):
 
 
 def constant():
-    # 1.648… < 2.
+    # √e = 1.648… < 2.
     clause = Inequality("c", sp.Lt(sp.exp(sp.Rational(1, 2)), 2, evaluate=False))
     proof = {"kind": "constant", "bits": 128, "margin": ["7/20", "9/25"]}
     return certificate(Statement((POSITIVE,), (clause,)), {"k": "2"}, ("verified", "proved", proof))
@@ -267,7 +267,7 @@ SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
 
 def words():
-    # (A + sB)ᵀ v = Aᵀv + s Bᵀv for a variable s; the first word chooses A.
+    # (A + uB)ᵀ v = Aᵀv + u Bᵀv for a variable u; the first word chooses A.
     A, B, v = LETTERS.values()
     word = Parameter("w", "word", "w", words=("A", "B"))
     left = sp.transpose(Case(sp.Symbol("w"), A, B) + u * B) * v
@@ -297,7 +297,7 @@ def matrices():
 
 
 def _least(minimum, **more):
-    # On [0, 1]: p = 1 − 4s + 10/3 s², the roots (6 ± √6)/10 = 0.355…, 0.845…, the minimum 1/9.
+    # On [0, 1], p = 1 − 4s + 10/3 s² has the roots (6 ± √6)/10 = 0.355…, 0.845…, and the minimum is 1/9.
     index = sp.Symbol("i", integer=True, nonnegative=True)
     return one_clause(LeastResidual("least", K, 1 / (index + 1), index, minimum=minimum, **more), POSITIVE)
 
@@ -311,13 +311,13 @@ def residual():
 
 
 def residual_refuted():
-    # Orthogonal to 1 and s: the Legendre polynomial 1 − 6s + 6s².
+    # The Legendre polynomial 1 − 6s + 6s² is orthogonal to 1 and s.
     proof = {"kind": "residual", "polynomial": ["1", "-6", "6"], "roots": []}
     return certificate(_least(None, shift=sp.Integer(0)), {"k": "2"}, ("refuted", "certified", proof))
 
 
 def residual_of_wishart():
-    # One factor: a = n/(n + d + 1), the minimum d(d + 1)/(n + d + 1); here n = 3, d = 2.
+    # With one factor, a = n/(n + d + 1) and the minimum is d(d + 1)/(n + d + 1); here n = 3, d = 2.
     index = sp.Symbol("i", integer=True, nonnegative=True)
     moment = (
         load_theorem("ahn2023.theorem3")

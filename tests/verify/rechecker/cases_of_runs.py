@@ -62,14 +62,14 @@ HALVING = Dynamics((z,), (sp.Integer(1),), (z / 2,), z)
 
 
 def within():
-    # z_t = 2^(−t) is at most 1/1000 from t = 10 on, within e^3 = 20.1….
+    # z_t = 2^(−t) is at most 1/1000 from t = 10 on, which is within e^3 = 20.1… steps.
     statement = one_clause(Reaches("reached", HALVING, x, within=sp.exp(n)), X, N)
     proof = {"kind": "passage", "bits": 64, "steps": 10, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "3"}, ("verified", "certified", proof))
 
 
 def above():
-    # Refuted: the bound e^2 = 7.38… allows only 7 steps, and the run needs 10.
+    # The claim is false: the bound e^2 = 7.38… allows only 7 steps, and the run needs 10.
     proof = {"kind": "above", "bits": 64, "last": 7, "checkpoints": []}
     statement = one_clause(Reaches("reached", HALVING, x, within=sp.exp(n)), X, N)
     return certificate(statement, {"x": "1/1000", "n": "2"}, ("refuted", "certified", proof))
@@ -83,7 +83,7 @@ def not_before():
 
 
 def early():
-    # Refuted: the level is reached before step e^3 = 20.1….
+    # The claim is false: the level is reached before step e^3 = 20.1….
     statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
     proof = {"kind": "early", "bits": 64, "at": 20, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "3"}, ("refuted", "certified", proof))
@@ -197,7 +197,7 @@ FADING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.ex
 
 
 def tube():
-    # e^z rises by about x a step, and u is soon near e^(−z): the observable, about 2/(1 + t/100), is 1/4 near t = 700.
+    # e^z rises by about x per step, and u is soon near e^(−z). The observable, about 2/(1 + t/100), is 1/4 at t = 700.
     # The tube extends a tenth of e^(−z) to each side, in cells of length 1/4. It begins at t = 20, where z is about
     # log(6/5) = 0.182.
     statement = one_clause(Reaches("reached", FADING, y), X, Y)

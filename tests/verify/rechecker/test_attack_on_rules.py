@@ -1,6 +1,6 @@
 """Attacks on deductions: mutants of the accepted proofs in the tables, which use every rule.
 
-By default, one in MUTANT of the mutants of one proof by each rule is tried; the audit tries all mutants of all proofs.
+By default, one in `MUTANT` mutants of one proof for each rule is tried; the audit tries all mutants of all proofs.
 """
 
 import pytest
@@ -29,7 +29,7 @@ QUICK = {
     "invariants": "recursions:by_positivity",
     "telescope": "telescoping:an end that is no number",
 }
-"""A proof by each rule."""
+"""One proof for each rule."""
 _BINOMIALS = "telescoping:the binomial theorem|telescoping:the binomial theorem by a sum that is shorter"
 _BOXES = "|".join(name for name in DEDUCED if name.startswith("boxes:"))
 _TREE = r"clauses\.0\.proof\.tree(\.\w+)*\."

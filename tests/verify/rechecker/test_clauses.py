@@ -28,8 +28,8 @@ def test_a_clause_that_a_word_decides_is_not_proved_for_all():
 
 
 def test_a_domain_that_a_word_decides_proves_nothing_for_all():
-    # x·(log x)' = 1 if x > 0. For the first word the domain x ≥ 1 implies x > 0, for the other x ≥ −1 does not. The
-    # engine refuses a domain that a word decides.
+    # x·(log x)' = 1 if x > 0. For the first word the domain x ≥ 1 implies x > 0; for the other word x ≥ −1 does not.
+    # The engine refuses a domain that a word decides.
     word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
     clause = Identity("slope", x * sp.Derivative(sp.log(x), x), sp.Integer(1))
     for least, accepted in ((sp.Integer(1), True), (Case(name, 1, -1), False)):

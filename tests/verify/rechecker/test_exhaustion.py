@@ -1,4 +1,4 @@
-"""Files made to exhaust the re-checker: each is answered, by counts of work and in a bounded process."""
+"""Files made to exhaust the re-checker: each is answered, with bounded work and in a process of bounded memory."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ ACCEPTED = {
     "matrices to powers that cancel",
     "long ends of a box",
 }
-"""Files that prove their claims, and need less than is allowed."""
+"""Files that prove their claims with less work and memory than the limits."""
 
 
 @pytest.mark.parametrize("name", AT_ONCE)

@@ -1,4 +1,4 @@
-"""Rational functions vanish exactly if another program says so."""
+"""A combination of rational functions is found to be 0 exactly if it is 0 by construction with SymPy."""
 
 import random
 from fractions import Fraction

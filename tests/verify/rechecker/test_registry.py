@@ -57,7 +57,7 @@ def test_the_hypotheses_that_a_check_used_have_to_be_said():
 
 
 def brought(rechecks, name="mine.help", package="mine", digest="0" * 64):
-    """Return a look-up in which only this door is installed, and the door's entry in a certificate."""
+    """Return a look-up function that knows only this door, and the door's entry in a certificate."""
     doors = {name: Door(name, package, digest, lambda: rechecks)}
     return doors.__getitem__, Trusted(name, rechecks.version, package, digest)._asdict()
 
@@ -168,7 +168,7 @@ def at_one(statement, clause, proof, **brought):
 
 
 def test_a_definition_a_domain_and_a_used_hypothesis_count_and_others_do_not():
-    """By hand: the primitive is in the definition D, which E mentions; the clause x ≥ 0 rests on nothing."""
+    """By hand: the primitive is in the definition D, which E mentions; the clause x ≥ 0 rests on no door."""
     value = wishart_trace_moment(1, x, 2)
     D, E = sp.symbols("D E", real=True)
     plain, defined = Inequality("c", sp.Ge(x, 0, evaluate=False)), Inequality("e", sp.Ge(E, 1, evaluate=False))

@@ -1,4 +1,4 @@
-"""Limits by series: of exponentials, logarithms, sines, cosines, roots and powers, and refusals without a series."""
+"""Limits by series of exponentials, logarithms, sines, cosines, roots and powers; refusals where there is no series."""
 
 import pytest
 
@@ -66,6 +66,6 @@ def test_a_limit_of_another_value_or_without_a_series_is_refused(name):
 
 
 def at_an_instance(line):
-    """Return the verdict on a line at its example, for the proof that both sides are the same."""
+    """Return the verdict on a line at its example, with the empty sum as the proof."""
     example = example_of(statement_of(line))
     return verdict(line, NOTHING, **example)

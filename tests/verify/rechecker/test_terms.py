@@ -1,4 +1,4 @@
-"""Expressions against SymPy and against a direct evaluation of their data: derivatives, definitions, cancelling."""
+"""Expressions, compared with SymPy and with a direct evaluation of their data: derivatives, definitions, cancelling."""
 
 import contextlib
 import random
@@ -17,7 +17,7 @@ from verify.rechecker.kinds import runs
 
 
 def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
-    # d(y²)/du with y := u is 0 if y is held fixed, and 2u otherwise: the re-checker does not guess which is meant.
+    # d(y²)/du with y := u is 0 if y is kept fixed, and 2u otherwise: the re-checker does not guess which is meant.
     clause = Identity("same", sp.Derivative(y**2, u), sp.Integer(0))
     statement = one_clause(clause, X, variables=(u,), definitions={y: u})
     proof = {"kind": "identity", "scope": "all", "factors": []}

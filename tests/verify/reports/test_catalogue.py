@@ -22,7 +22,7 @@ def made(name):
 
 @pytest.fixture
 def catalogue(tmp_path, monkeypatch):
-    """Write the modules of packages, and return the catalogue of the package `listed_first`."""
+    """Return a function that writes the modules of packages, and returns the catalogue of `listed_first`."""
     monkeypatch.syspath_prepend(tmp_path)
     folders = set()
 

@@ -213,7 +213,7 @@ def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
     for name, command in commands.items():
         (example,) = re.findall(r"Example: verify (.*)", command.epilog)
         assert example.split()[0] == name and "Example: verify" in cli(name, "--help")[1]
-        # The example is parsed as it stands, and not run.
+        # The example is parsed, and not run.
         with command.make_context(name, example.split()[1:]) as context:
             assert context.params
         with pytest.raises(typer.TyperException):
@@ -276,7 +276,7 @@ def test_both_ways_to_start_it_do_the_same(command):
 
 
 def test_output_in_another_encoding_is_no_error_of_ours():
-    # Like a pipe on Windows, whose encoding has no α.
+    # This is the encoding of a pipe on Windows; it has no α.
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     command = [sys.executable, "-m", "verify", "derive", "wang2024.stationary_points"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)

@@ -21,7 +21,7 @@ mine = Theorem("{id}", "a title", Source("1", "derived here"),
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """Write a theorem file whose code leaves a trace when it runs, and change to its folder."""
+    """Return a function that writes a theorem file in the working folder; the file leaves a trace when it is run."""
 
     def write(identifier="user.mine"):
         path = tmp_path / "mine.py"

@@ -87,7 +87,7 @@ def test_a_check_in_scope(cli):
 
 
 def test_the_number_of_steps_is_that_of_naive_iteration(cli):
-    # The textbook recursion with 40 digits; after some 10^4 steps of 30 roundings each, 34 digits are right.
+    # The textbook recursion is iterated with 40 digits; after 10^4 steps of 30 roundings each, about 34 are right.
     with mpmath.workdps(40):
         T, q, d, eta, eps = 9, 2, 1, mpmath.mpf(1) / 20, mpmath.mpf(1) / 200
         a = C = mpmath.mpf(0)
@@ -114,7 +114,7 @@ def test_the_number_of_steps_of_the_design_example(cli):
     code, out, _ = cli("check", THEOREM, *instance, "--seconds", "600", "--json")
     found = body_of(out)["values"]["steps_to_epsilon"]
     # In doubles, the roundings of 3·10^5 steps add up to at most 3·10^5 · 30 · 1e-16 = 1e-9 in C and α. The error of L
-    # is 2e-11, because dL/dC ~ 2L = 0.02 and dL/dα ~ 0. L falls by L²·4η/(T−1) = 4e-8 a step. Doubles decide, because
+    # is 2e-11, because dL/dC ~ 2L = 0.02 and dL/dα ~ 0. L falls by L²·4η/(T−1) = 4e-8 per step. Doubles decide, because
     # the losses at the found step and at the step before differ from ε by more than 1e-9, as is asserted.
     T, q, d, eta, eps = 20, 3, 5, 0.002, 0.01
     a = C = 0.0
@@ -145,7 +145,7 @@ def test_a_check_out_of_scope_evaluates_the_clauses(cli):
 
 
 def test_a_check_without_time_is_inconclusive(cli, clock):
-    # The run has some 4·10^13 steps, and looks at the clock after each 1024.
+    # The run has some 4·10^13 steps, and reads the clock after every 1024 steps.
     clock.tick = 0.001
     code, out, _ = cli("check", THEOREM, *small_with("eps=1e-12"), "--seconds", "0.01", "--json")
     body = body_of(out)
@@ -162,7 +162,7 @@ def test_a_refuted_claim_of_a_file(cli, theorem_file):
     body = body_of(out)
     assert (code, body["outcome"], body["evidence"]) == (1, "refuted", "certified")
     (clause,) = body["clauses"]
-    # x − x² = 3/2 − 9/4
+    # The margin is x − x² = 3/2 − 9/4.
     assert (clause["holds"], clause["margin"], clause["error"]) == (False, "-3/4", 0)
     assert clause["witness"] == {"x": "3/2", "x_float": 1.5}
     assert cli("check", f"{path}:mine", "x=1/2")[0] == 0

@@ -34,7 +34,7 @@ def test_the_table_counts_outcomes_in_scope_and_not(cli, theorem_file, tmp_path)
         "claim               in scope  out of scope",
         "verified                   4             1",
         "refuted                    0             3",
-        # In scope, x <= 2, the claim x < 3 is proved.
+        # In scope, where x <= 2, the claim x < 3 is proved.
         "evidence: proved 4; certified 4",
     ]
     assert last.startswith("8 of 8 instances, ") and last.endswith("s, seed 0") and "store" not in last

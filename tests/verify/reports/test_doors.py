@@ -171,7 +171,7 @@ def test_an_error_is_a_line_with_what_was_typed(spoof):
 
 @contextmanager
 def _terminal(monkeypatch):
-    """Yield a terminal as standard error; by the clock, every progress bar is late enough to be shown."""
+    """Make standard error a terminal, and yield it; the clock is so fast that every progress bar is shown."""
 
     class Terminal(io.StringIO):
         def isatty(self):

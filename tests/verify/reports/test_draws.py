@@ -48,7 +48,7 @@ CONSTANTS = "numbers = [" + ", ".join(map(str, range(10_007, 10_907, 3))) + "]"
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Run three tests in their own process; return the lines of its output, and the draws by the test's name."""
+    """Return a function that runs three tests in a process, and returns its output's lines and the draws by test."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
     def run(*arguments, limit="float('inf')", more="", hash_seed="0"):

@@ -89,7 +89,7 @@ def test_a_value_that_differs_or_is_absent_is_reported(path, expected, why):
 
 @pytest.fixture
 def printing(monkeypatch):
-    """Let a finding's command print an object."""
+    """Return a function that makes a finding's command print an object."""
 
     def of(body):
         monkeypatch.setattr("verify.reports.reproduction.run", lambda _: sys.stdout.write(json.dumps(body)) and 0)

@@ -66,7 +66,7 @@ def test_nothing(ledger):
 
 @pytest.fixture
 def inner(pytester):
-    """Run pytest on a file, in this process unless `apart` is true."""
+    """Return a function that runs pytest on a file, in this process unless `apart` is true."""
 
     def run(source, *arguments, apart=False):
         pytester.makepyfile(test_inner=source)
@@ -262,7 +262,7 @@ def test_full_is_what_was_asked_for(inner, arguments, full):
         ("cuda", True, "cuda"),
         ("auto", True, "cpu"),
         ("auto", False, "cpu"),
-        # With --full a card is used if the machine has one.
+        # With --full a GPU is used if the machine has one.
         ("auto --full", True, "cuda"),
         ("auto --full", False, "cpu"),
     ],
@@ -349,7 +349,7 @@ def test_planted_errors_are_caught(crossing, label):
 
 @pytest.fixture
 def crossed(pytester, inner):
-    """Run the selected tests of a crossing whose theory is wrong by a factor."""
+    """Return a function that runs the selected tests of a crossing whose theory is wrong by a factor."""
 
     def run(factor, *arguments, select="against_training", apart=False):
         pytester.makeconftest(CONFTEST)

@@ -78,9 +78,9 @@ SHARE = 1e-6 / 10
 @pytest.mark.parametrize(
     ("samples", "comparisons", "bound", "error"),
     [
-        # One degree of freedom, Cauchy's: P(|t| > x) = 1 − 2 atan(x)/π, so x = cot(πp/2), p = 10⁻⁶/4.
+        # For one degree of freedom (Cauchy), P(|t| > x) = 1 − 2 atan(x)/π, so x = cot(πp/2) with p = 10⁻⁶/4.
         (2, 4, 1 / math.tan(math.pi * 1e-6 / 4 / 2), 1e-9),
-        # Two degrees of freedom: P(|t| > x) = 1 − x/√(2 + x²) = p, so x² = 2 (1 − p)²/(1 − (1 − p)²).
+        # For two degrees of freedom, P(|t| > x) = 1 − x/√(2 + x²) = p, so x² = 2 (1 − p)²/(1 − (1 − p)²).
         (3, 10, math.sqrt(2 * (1 - SHARE) ** 2 / (SHARE * (2 - SHARE))), 1e-6),
         # P(|z| > 4.8916) = 10⁻⁶ (tables of the normal distribution).
         (10**7, 1, 4.8916, 1e-3 / 4.8916),
@@ -97,7 +97,7 @@ def test_a_bound_needs_samples_and_comparisons(samples, comparisons):
         student_bound(samples, comparisons)
 
 
-# Two samples, one comparison: t ≤ 2/(π 10⁻⁶) = 636619.8 standard errors.
+# For two samples and one comparison the bound is 2/(π 10⁻⁶) = 636619.8 standard errors.
 WIDE = Measurement(1.0, 1e-6, 2)
 
 

@@ -1,4 +1,4 @@
-"""Devices of simulations: the requested device, with a card in the machine or without."""
+"""Devices of simulations: the requested device, on a machine with or without a GPU."""
 
 import pytest
 

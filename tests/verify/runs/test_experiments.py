@@ -1,4 +1,4 @@
-"""Experiments: settings are validated, defaults are quick or full, and measurements are finite and honest."""
+"""Experiments: settings are validated, defaults are quick or full, and measurements are finite."""
 
 import math
 from fractions import Fraction

@@ -29,7 +29,7 @@ MAP = HeatMap("row", "column", "entries", ((0.1, -2.0), (3.0, 1e-300)))
 
 @pytest.fixture
 def counted():
-    """An experiment that counts its measurements."""
+    """An experiment, and the list of the sizes at which it was measured."""
     calls = []
 
     def measure(settings, *, seed, device):

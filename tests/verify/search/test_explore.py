@@ -60,7 +60,7 @@ FALSE = {
     "a constant wrong by 1 %": (theorem((X,), sp.Ge(x + 1 / x, sp.Rational(101, 50))), {"x": 1}),
     # (x + y)² ≥ 4xy, with equality at x = y.
     "in two parameters": (theorem((X, Y), sp.Ge((x + y) ** 2, sp.Rational(101, 25) * x * y)), {"x": 1, "y": 1}),
-    # Equality at x = 3y/2: (2x − 3y)² = 4x² − 12xy + 9y².
+    # Equality holds at x = 3y/2: (2x − 3y)² = 4x² − 12xy + 9y².
     "off the diagonal": (theorem((X, Y), sp.Gt(4 * x**2 + 9 * y**2, 12 * x * y)), {"x": 3, "y": 2}),
     "at one integer": (theorem((N,), sp.Gt((n - 7) ** 2, 0)), {"n": 7}),
     "at one negative integer": (theorem((K,), sp.Gt((k + 3) ** 2, 0)), {"k": -3}),
@@ -273,8 +273,8 @@ def test_steps_that_the_certificate_proves_are_not_searched():
 def test_nothing_is_found_in_scope(clock):
     theorem1, planning = load_theorem("wang2024.theorem1"), clock.tick
 
-    # A run has thousands of steps in balls, and looks at the clock after each 1024. Before the first instance the
-    # search looks at the clock thousands of times in a moment.
+    # A run has thousands of steps in balls, and reads the clock after every 1024 steps. Before the first instance the
+    # search reads the clock thousands of times in a moment.
     def look_longer(_):
         clock.tick = 0.005
 
@@ -387,7 +387,7 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
 )
 def test_instances_without_a_verdict_are_not_clean(clock, clause, variables, found):
-    # A run that does not end looks at the clock after each 1024 steps.
+    # A run that does not end reads the clock after every 1024 steps.
     clock.tick = 0.002
     result = explore(theorem((W,), clause, variables=variables), {}, max_examples=6, seconds=5)
     assert result.counterexample is None and result.smallest_margin is None and result.examples >= 2
@@ -428,12 +428,12 @@ def test_unreached_instances_count_neither_way_and_say_why(stopped, why):
 
 
 def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over(clock):
-    # The loss falls by a part in 10^9 a step, so each verdict takes longer than the search. No fact is deduced about a
-    # state that is assumed to be positive.
+    # The loss falls by a part in 10^9 per step, so each verdict takes longer than the search. No fact is deduced about
+    # a state that is assumed to be positive.
     slow = Dynamics((POSITIVE,), (1 + sp.exp(w),), (POSITIVE * (1 - sp.Rational(1, 10**9)),), POSITIVE)
 
     def look_longer(count):
-        # After the last example come verdicts, whose runs look at the clock after each 1024 steps.
+        # After the last example verdicts are computed; their runs read the clock after every 1024 steps.
         if count == 20:
             clock.tick = 0.01
 

@@ -1,4 +1,4 @@
-"""The ends of a search: its number of instances, an interrupt, the time; the results are kept."""
+"""The reasons why a search ends: its number of instances, an interrupt, the time; the results are kept."""
 
 import time
 from dataclasses import replace
@@ -86,7 +86,7 @@ def test_the_time_is_kept(clock, each):
 
 
 def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
-    # The state shrinks by the factor 1 − 10^-9 a step, so it reaches 1/2 only after some 7·10^8 steps.
+    # The state shrinks by the factor 1 − 10^-9 per step, so it reaches 1/2 only after some 7·10^8 steps.
     falling = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
     statement = theorem((N,), Reaches("claim", falling, sp.Rational(1, 2), within=10**9 / n))
     started = clock.now

@@ -14,7 +14,7 @@ def test_a_found_counterexample_is_replayed(kept):
     assert not explore(BELOW_50, {}).replayed and not kept.exists()
     first = explore(BELOW_50, {}, keep=True)
     assert first.counterexample == {"n": 50} and not first.replayed
-    # It is replayed even if only one example is allowed.
+    # The counterexample is replayed even if only one example is allowed.
     again = explore(BELOW_50, {}, keep=True, max_examples=1)
     assert (again.counterexample, again.needed, again.stopped, again.replayed) == ({"n": 50}, 1, "found", True)
     # A search with another seed repeats only its own counterexamples.

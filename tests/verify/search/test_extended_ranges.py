@@ -477,7 +477,7 @@ class TestTheLibrary:
 
     def test_necessity_finds_the_violation(self, cli, clock):
         given = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
-        # The iteration of a run looks at the clock after each 1024 steps.
+        # The iteration of a run reads the clock after every 1024 steps.
         clock.tick = 0.02
         code, out, _ = cli("necessity", "wang2024.theorem1", *given, "--seconds", "60", "--json")
         row = next(row for row in body_of(out)["reaches"] if row["hypothesis"] == "step_size")

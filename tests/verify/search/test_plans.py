@@ -72,7 +72,7 @@ def defaulted(default, relations, first=W):
     [
         {},
         {"T": 40, "d": 5},
-        # Solved for d: 20 d² ≤ 1/η, and d > 100 ε (T − q) q/T.
+        # Solved for d, the relations are 20 d² ≤ 1/η and d > 100 ε (T − q) q/T.
         {"eta": Fraction(1, 1000)},
         {"eta": Fraction(1, 1000), "eps": Fraction(1, 100)},
         # q is bounded by a quadratic: 100 ε (T − q) q < d T.
@@ -92,7 +92,7 @@ def test_every_drawn_instance_is_in_scope_and_keeps_what_is_given(fixed):
 
 def test_a_parameter_that_occurs_squared_is_bounded():
     found = plan(THEOREM.statement.parameters, RELATIONS, {"eta": Fraction(1, 2000)})
-    # 20 d² ≤ 2000.
+    # The relation is 20 d² ≤ 2000.
     assert found.ranges(THEOREM.statement.parameters[2], found.given) == (Range(Fraction(1), Fraction(10)),)
     seen = {instance["d"] for instance in drawn(found, 60)}
     assert {1, 10} <= seen <= set(range(1, 11))
@@ -106,7 +106,7 @@ def test_a_parameter_in_a_quadratic_is_bounded():
 
 
 def test_unions_of_intervals_are_drawn_from_each_part():
-    # (w² − 1)(w² − 9) ≥ 0: up to −3, from −1 to 1, from 3 on.
+    # (w² − 1)(w² − 9) ≥ 0 holds up to −3, from −1 to 1, and from 3 on.
     found = plan((W,), [ge((w**2 - 1) * (w**2 - 9), 0)], {})
     seen = [instance["w"] for instance in drawn(found)]
     assert all(abs(v) <= 1 or abs(v) >= 3 for v in seen)

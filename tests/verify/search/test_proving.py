@@ -30,7 +30,7 @@ from verify.reports.text import prove_text
 
 x = sp.Symbol("x", positive=True)
 PROVED = Identity("square", (x + 1) ** 2, x**2 + 2 * x + 1)
-# True for all x > 0, but the provers do not prove it.
+# This clause is true for all x > 0, but the provers do not prove it.
 OPEN = Inequality("open", sp.Lt(sp.exp(-x), 1, evaluate=False))
 FALSE = Inequality("false", sp.Le(x, 10, evaluate=False))
 WORDS = InWords("words", "so it is")

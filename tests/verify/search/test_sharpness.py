@@ -1,4 +1,4 @@
-"""Sharpness of a bound against values by hand, at chosen instances and at instances that a search finds."""
+"""Sharpness of a bound, compared with values by hand, at chosen instances and at instances that a search finds."""
 
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ def at(made, instance, label="claim"):
     return sharpness(made, found, {label: instance})
 
 
-# x ≤ n x, which is 1/2 ≤ 3/2 at n = 3, x = 1/2.
+# The claim x ≤ n x is 1/2 ≤ 3/2 at n = 3, x = 1/2.
 LOOSE = sp.Le(x, n * x, evaluate=False)
 HERE = {"n": 3, "x": Fraction(1, 2)}
 
@@ -71,14 +71,14 @@ def test_numbers_that_are_not_rational_are_enclosed():
 @pytest.mark.parametrize(
     ("free", "vacuous", "along", "bites"),
     [
-        # n/2 < 5/4 up to n = 2; 3x < 5/4 below 5/12.
+        # n/2 < 5/4 holds up to n = 2, and 3x < 5/4 below x = 5/12.
         (sp.Rational(5, 4), True, "n", "1 <= n <= 2"),
         (sp.Rational(5, 4), True, "x", "0 < x < 5/12"),
         (sp.Integer(2), False, "n", "1 <= n <= 3"),
         # If the two bounds are equal here, the claim is vacuous.
         (sp.Rational(3, 2), True, "n", "1 <= n <= 2"),
         (sp.Rational(1, 2), True, "n", "no value of n"),
-        # 3x < 1 + x²: below (3 − √5)/2 = 0.381966 and above (3 + √5)/2 = 2.618034.
+        # 3x < 1 + x² holds below (3 − √5)/2 = 0.381966 and above (3 + √5)/2 = 2.618034.
         (1 + x**2, True, "x", "0 < x < 0.381966 or 2.618034 < x"),
         (n * x + 1, False, "n", "1 <= n <= 1000000000000000000"),
         # Neither side depends on the parameter.
@@ -102,7 +102,7 @@ def test_a_bound_bites_nowhere_or_everywhere_where_the_parameter_does_not_matter
 
 
 def test_a_bound_bites_in_scope_only():
-    # The part of n/2 < 5/2 in which n x ≤ 2 holds: n ≤ 4, for either form of the hypothesis.
+    # At x = 1/2, both n/2 < 5/2 and n x ≤ 2 hold for n ≤ 4, for either form of the hypothesis.
     for relation in (sp.Le(n * x, 2), sp.Le(x, 2 / n)):
         made = theorem(LOOSE, Bound(free=sp.Rational(5, 2), along="n"), hypotheses=(Hypothesis("small", relation),))
         (found,) = at(made, HERE)

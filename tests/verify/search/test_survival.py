@@ -14,7 +14,7 @@ SEEDS = range(4)
 INSTANCES, OF_A_RECURSION = 5000, 100
 """The number of instances for each seed; an instance takes up to a millisecond, or seconds for a recursion."""
 SECONDS, FOR_A_RECURSION = 300, 40
-"""Time limits: a search should take less than a tenth of SECONDS; a recursion's takes all of FOR_A_RECURSION."""
+"""Time limits: a search should take less than a tenth of SECONDS; one of a recursion takes all of FOR_A_RECURSION."""
 x, y, z = sp.symbols("x y z", positive=True)
 w = sp.Symbol("w", real=True)
 n, m = sp.symbols("n m", integer=True, positive=True)

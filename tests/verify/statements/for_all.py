@@ -45,10 +45,11 @@ def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
 
 
 def for_all(claim: Claim, assumed: dict[str, str], values: Values, definitions: dict[str, Tree]) -> bool | None:
-    """Return whether a claim holds at all values of its variables: False if a point refutes it, True if built to hold.
+    """Return whether a claim holds at all values of its variables.
 
-    Return None if a side has no value somewhere, and no point is found at which both have a value and the claim fails.
-    Raise UnsureError if the claim was not built to be true, and no point refutes it.
+    Return False if a point refutes it, and True if it is built to hold. Return None if a side has no value somewhere,
+    and no point is found at which both have a value and the claim fails. Raise UnsureError if the claim was not built
+    to be true, and no point refutes it.
     """
     missing = False
     for point in points_of(assumed, values):
@@ -131,7 +132,7 @@ def polynomial(draw: random.Random, count: int, terms: int, *, positive: bool = 
 
 
 def multiplied(p: Polynomial, q: Polynomial) -> Polynomial:
-    """Return the product, term by term."""
+    """Return the product of two polynomials, term by term."""
     made: Polynomial = {}
     for a, x in p.items():
         for b, y in q.items():
@@ -141,7 +142,7 @@ def multiplied(p: Polynomial, q: Polynomial) -> Polynomial:
 
 
 def added(p: Polynomial, q: Polynomial) -> Polynomial:
-    """Return the sum."""
+    """Return the sum of two polynomials."""
     made = {powers: p.get(powers, Fraction(0)) + q.get(powers, Fraction(0)) for powers in {*p, *q}}
     return {powers: c for powers, c in sorted(made.items()) if c}
 
@@ -190,7 +191,7 @@ def _clean(draw: random.Random, assumed: dict[str, str]) -> tuple[Tree, Tree]:
 
 
 def _cancelled(draw: random.Random) -> tuple[Tree, Tree, dict[str, Tree], str]:
-    """Return two sides that are equal where both have values; at some points a side may have none."""
+    """Return two sides that are equal where both have values; at some points a side may have no value."""
     p = as_tree(polynomial(draw, 3, 2), (X, Y, A))
     c = draw.choice((0, 1, -1, 2))
     z = draw.choice([X - c, X - Y, X + Y - c, X - A, X * Y - c, 2 * X + 1])

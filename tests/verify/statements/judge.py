@@ -16,7 +16,7 @@ SECONDS = 2
 
 @dataclass(frozen=True)
 class Fault:
-    """One wrong verdict: its kind, and its subject."""
+    """One wrong verdict: its kind, and its description."""
 
     kind: str
     what: str
@@ -132,7 +132,7 @@ def _decided(specimen: Specimen, result: Any) -> bool:
 
 
 def shown(specimen: Specimen, seed: str, faults: list[Fault], result: Any) -> str:
-    """Return all that is needed to look at a wrong verdict, and how to draw the statement again."""
+    """Return a wrong verdict's statement and result as text, with the command that draws the statement again."""
     statement = specimen.theorem.statement
     lines = [f"{seed} ({specimen.kind}) at {_instance(specimen.instance)}"]
     lines += [f"  {name} = {value}" for name, value in statement.definitions.items()]

@@ -1,4 +1,4 @@
-"""Equalities of polynomials in matrices: true by expanding products, false by evaluation at matrices."""
+"""Equalities of polynomials in matrices: known to be true by expanding products, or false by evaluation at matrices."""
 
 import random
 from fractions import Fraction

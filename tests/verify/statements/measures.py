@@ -100,7 +100,7 @@ def moments(points: dict[Fraction, Fraction], count: int) -> list[Fraction]:
 
 
 def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """Return the determinant, by the first row."""
+    """Return the determinant, by expansion along the first row."""
     if not rows:
         return Fraction(1)
     minors = ([row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows)))

@@ -168,7 +168,7 @@ def log_series(x: list[Any]) -> list[Any]:
 
 
 def powered(base: list[Any], exponent: list[Any]) -> list[Any]:
-    """Return a series raised to another."""
+    """Return a series to the power of another series."""
     e = exponent[0]
     if not is_constant(exponent):
         if sign(base[0]) <= 0:

@@ -41,7 +41,7 @@ def _polynomial(draw: random.Random, degree: int) -> tuple[Tree, list[Tree]]:
 
 
 def _limit(draw: random.Random) -> tuple[Tree, list[Tree], list[Tree]]:
-    """Return a limit of a rational function, its generic values, and the coefficients whose zeros make them wrong."""
+    """Return a limit of a rational function, its generic values, and coefficients that must not be 0 for them."""
     degree = draw.randint(1, 2)
     above, p = _polynomial(draw, degree)
     below, q = _polynomial(draw, degree)

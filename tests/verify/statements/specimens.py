@@ -20,12 +20,12 @@ Values = Mapping[str, Any]
 
 @dataclass
 class Specimen:
-    """A theorem, an instance, and functions that return each clause's truth at an instance; None if it has no value.
+    """A theorem, an instance, and functions that return a clause's truth at an instance; None if it has no value.
 
-    The functions `values` return the values to be reported, None if no value may be. `degenerate`: something has no
-    value, or a leading coefficient vanishes. `hard`: the truth is known, but a check need not decide it. `others` are
-    further instances, at which clauses that are proved for all parameters are tested. `refused`: the instance is
-    outside the domain.
+    The functions in `values` return the values that a check should report, or None if it must report none.
+    `degenerate`: something has no value, or a leading coefficient vanishes. `hard`: the truth is known, but a check
+    need not decide it. `others` are further instances, at which clauses that are proved for all parameters are tested.
+    `refused`: the instance is outside the domain.
     """
 
     category: str
@@ -68,7 +68,7 @@ def theorem_of(statement: Statement, values: Mapping[str, Any] | None = None, **
 def written_claim(
     claim: Claim, symbols: Mapping[str, sp.Symbol], points: Any, definitions: Any = None, words: Any = None
 ) -> Any:
-    """Return a claim as a SymPy relation that keeps its parts."""
+    """Return a claim as an unevaluated SymPy relation whose sides have the values of the trees."""
     sides = [faithful(side, symbols, points, definitions, words) for side in (claim.left, claim.right)]
     return relation_of(sides[0], claim.relation, sides[1])
 
@@ -180,7 +180,7 @@ def _holds(claim: Claim, values: Values) -> bool:
 
 
 def _other(draw: random.Random, instance: Values, listed: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Return another instance in the domain; 0 and integers are likely."""
+    """Return another instance, with each value in its parameter's range; 0 and integers are likely."""
     other: dict[str, Any] = {}
     for name, parameter in listed.items():
         if parameter.words:

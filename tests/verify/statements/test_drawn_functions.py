@@ -1,4 +1,4 @@
-"""Drawn functions: values by hand; the re-checker, the reader of `tests/outside` and the engine find the same values.
+"""Drawn functions have the values found by hand; the re-checker, the reader of `tests/outside` and the engine agree.
 
 A drawn certificate is written, read and accepted again. The audit compares more draws.
 """
@@ -124,7 +124,7 @@ def specimen_of(i):
 
 
 def heads(specimen):
-    """Return the names of the language that a statement has, as SymPy keeps it."""
+    """Return the names of the language's functions in a statement, as SymPy stores it."""
     parts = list(sp.preorder_traversal(_relation(specimen)))
     found = {name for name in FUNCTIONS if any(_is(part, name) for part in parts)}
     return found | {"Iterate"} if any(isinstance(part, Iterate) for part in parts) else found
@@ -187,7 +187,7 @@ def _value(node, at):
 
 
 def _agrees(given, data, right):
-    """Whether the re-checker's value is right; the re-checker may refuse undecided values, but no rational number."""
+    """Whether the re-checker's value is right; the re-checker must not refuse a rational value."""
     with ctx.workprec(BITS):
         try:
             node = given.expression(data, "here")
@@ -228,7 +228,7 @@ def test_a_certificate_of_drawn_functions_is_written_and_accepted_again(seeds):
 
 
 def line_of(node):
-    """Return a tree as text of a statement in a line."""
+    """Return a tree as text for a statement in a line."""
     parts = [line_of(part) for part in node.parts]
     match node.op:
         case "number":
@@ -255,7 +255,7 @@ def line_of(node):
 
 
 def second(text, at):
-    """Return the value of a text by the reader of `tests/outside`, exactly if possible."""
+    """Return the value that the reader of `tests/outside` finds for a text, exact if possible."""
     for arithmetic in (EXACT, HIGH):
         names = arithmetic | {"ceiling": lambda x, floor=arithmetic["floor"]: -floor(-x)}
         names["binomial"] = lambda n, k, of=arithmetic["binomial"]: of(n, k) if k >= 0 else 0 * n

@@ -1,4 +1,4 @@
-"""Drawn statements: the evaluator against values by hand, truths against brute force, the judge on planted results."""
+"""Drawn statements: the evaluator and generators are compared with values by hand, the judge with planted results."""
 
 import random
 from dataclasses import replace
@@ -169,7 +169,7 @@ def test_a_run_ends_where_it_reaches_or_has_no_value():
 def test_moments_of_no_measure_are_told():
     uniform = [Fraction(1, k + 1) for k in range(8)]
     assert measures.is_measure(uniform, 3)
-    # Weights 1 at s = 1 and −7 at s = 0: the integral of 1 is −6.
+    # With the weights 1 at s = 1 and −7 at s = 0, the integral of 1 is −6.
     assert not measures.is_measure(measures.moments({Fraction(1): Fraction(1), Fraction(0): Fraction(-7)}, 8), 1)
     # By hand: 1 − 4s + (10/3) s² is orthogonal to s and s² on [0, 1].
     rows = [[uniform[i + j] for j in (1, 2)] for i in (1, 2)]
@@ -190,7 +190,7 @@ def test_names_are_shared_out():
 
 
 def _says(outcome, holds):
-    """Return a fake check that gives all clauses the same outcome, all hypotheses the same truth, all values 12345."""
+    """Return a fake check that gives every clause the outcome, every hypothesis the truth, and every value 12345."""
 
     def fake(theorem, instance, *, seconds):
         result = check(theorem, instance, seconds=seconds)

@@ -1,4 +1,4 @@
-"""Every display shows each unevaluated expression, and the text of the expression has the same meaning."""
+"""Every display of an unevaluated expression is made, and the expression's text has the same values."""
 
 import os
 import random

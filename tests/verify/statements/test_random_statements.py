@@ -2,7 +2,7 @@
 """The audit of random statements of known truth: none is wrongly verified, and none wrongly refuted.
 
 `make audit` draws 2 000 statements. With AUDIT=full in the environment it draws ten times as many, and with
-AUDIT=limits:17 only that statement.
+AUDIT=limits:17 only statement 17 of the category `limits`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Statements are refused if symbols have unfounded assumptions, or if matrices do not fit even though they cancel."""
+"""Statements are refused if symbols have unfounded assumptions, or if matrices do not fit, even if they cancel."""
 
 import random
 
@@ -41,7 +41,7 @@ def test_a_symbol_assumes_what_is_shown_and_no_more(count):
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_matrices_that_cancel_have_to_fit(count):
-    """The engine and the re-checker each refuse the same products as an evaluation with numbers for the sizes."""
+    """The engine and the re-checker refuse exactly the products that do not fit with numbers for the sizes."""
     fitting = 0
     square = shape(("letter", "A"))
     for i in range(count):

@@ -1,7 +1,8 @@
 """Expressions as trees, and their values by a small evaluator that shares nothing with the engine.
 
-A value is a Fraction, or an mpmath interval that contains the value. An expression has a value only if all of its parts
-as written have one, including parts that cancel and all definitions that are used. x**0 is 1, and so is 0**0.
+The evaluator returns a Fraction, or an mpmath interval that contains the value. An expression has a value only if all
+of its parts as written have one, including parts that cancel and all definitions that are used. x**0 is 1, and so is
+0**0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +36,7 @@ from tests.verify.statements.numbers import (
 
 @dataclass(frozen=True)
 class Tree:
-    """An operation and its parts; `label` is a leaf's number or name, or the symbol that an operation binds.
+    """An operation and its parts; `label` is other data, such as a leaf's number or name, or a bound symbol.
 
     If `kept` is true, SymPy must keep the node as it is written.
     """
@@ -87,7 +88,7 @@ def tree(value: "Tree | Fraction | int") -> Tree:
 
 
 def symbol(name: str) -> Tree:
-    """Return a symbol."""
+    """Return a symbol as a tree."""
     return Tree("symbol", (), name)
 
 
@@ -120,7 +121,7 @@ def limit(inner: Tree, name: str, point: Tree) -> Tree:
 
 
 def derivative(inner: Tree, name: str, order: int = 1) -> Tree:
-    """Return the derivative in a symbol, at that symbol's value."""
+    """Return the derivative of an order with respect to a symbol, at that symbol's value."""
     return Tree("derivative", (tree(inner),), (name, order))
 
 
@@ -130,7 +131,7 @@ def subs(inner: Tree, name: str, at: Tree) -> Tree:
 
 
 def case(name: str, words: tuple[str, ...], *choices: Tree) -> Tree:
-    """Return the choice for the word that a parameter has."""
+    """Return a tree that selects one of the choices by a parameter's word."""
     return Tree("case", tuple(map(tree, choices)), (name, words))
 
 
@@ -138,7 +139,7 @@ _SERIES = {"exp": exp_series, "log": log_series}
 
 
 class Point:
-    """Values at an instance: of parameters and variables by name, and of definitions when they are used."""
+    """Values of parameters and variables by name, and definitions, which are evaluated when they are used."""
 
     def __init__(self, values: Mapping[str, Any], definitions: Mapping[str, Tree] | None = None) -> None:
         self.values, self.definitions = dict(values), dict(definitions or {})
@@ -167,11 +168,11 @@ class Point:
         return self.series(node, None, 0)[0]
 
     def with_values(self, **values: Any) -> "Point":
-        """Return the point with more values."""
+        """Return the point with additional values."""
         return Point(self.values | values, self.definitions)
 
     def series(self, node: Tree, name: str | None, order: int) -> list[Any]:
-        """Return the Taylor coefficients up to an order in a symbol, at its value."""
+        """Return a node's Taylor coefficients in a symbol, at the symbol's value, up to an order."""
         constant = [Fraction(0)] * order
         match node.op:
             case "number":
@@ -256,13 +257,13 @@ Quotient = tuple[list[Fraction], list[Fraction]]
 
 
 class _Quotients:
-    """Rational functions of one symbol over the fractions: two lists of coefficients, the lowest first."""
+    """Rational functions of one symbol, as two lists of rational coefficients, the lowest first."""
 
     def __init__(self, point: Point, name: str) -> None:
         self.point, self.name = point, name
 
     def expand(self, node: Tree) -> Quotient:
-        """Return numerator and denominator. Raise NoValueError for a tree that has no value nearby."""
+        """Return numerator and denominator. Raise NoValueError for a tree that has no value at any point."""
         if self.name not in node.names():
             value = self.point.value(node)
             if not isinstance(value, Fraction):
@@ -320,7 +321,7 @@ def _multiplied(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
 
 
 def _moved(p: list[Fraction], place: Fraction) -> list[Fraction]:
-    """Return the coefficients in powers of t − place."""
+    """Return the coefficients of a polynomial in t in powers of t − place."""
     result: list[Fraction] = []
     for c in reversed(p):
         raised = _multiplied(result, [place, Fraction(1)]) or [Fraction(0)]
@@ -372,7 +373,7 @@ def truth(
     *,
     equal: bool = False,
 ) -> bool | None:
-    """Return whether a relation holds; None if a side has no value. Raise UnsureError if this is not known.
+    """Return whether a relation holds; None if a side has no value. Raise UnsureError if the intervals do not decide.
 
     With `equal` the sides are equal by construction, so overlapping intervals count as equal.
     """
@@ -390,7 +391,7 @@ def truth(
         return _in_relation(difference, relation)
     if not equal:
         raise UnsureError("the sides are too close to each other")
-    # The loop above may not have met a missing value, so both sides are evaluated here.
+    # The loop above may have ended before it found that a side has no value, so both sides are evaluated here.
     if None in (value_at(left, values, definitions), value_at(right, values, definitions)):
         return None
     return _in_relation(0, relation)

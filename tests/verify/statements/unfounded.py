@@ -1,6 +1,6 @@
-"""Statements that must be refused: symbols with unfounded assumptions, and matrices that do not fit and cancel.
+"""Drawn statements, many to be refused: symbols have unfounded assumptions, or matrices that cancel do not fit.
 
-Whether a drawn statement is allowed is known by construction, or by an evaluation with numbers for the sizes.
+Whether a statement is allowed is known by construction, or by an evaluation with numbers for the sizes.
 """
 
 import random
@@ -33,7 +33,7 @@ def assumed(draw: random.Random) -> tuple[Callable[[], Statement], bool, str]:
     value = draw.choice([whole, whole + X, whole * X + 1, whole / 2 + N / 3, sp.sqrt(X**2 + 1) + whole])
     is_whole = value is whole or isinstance(value, sp.Integer)
     shown = is_whole and role in ("definition", "state") and beyond in ("integer", "rational")
-    # The step of a state whose symbol is rational, but not an integer, is not shown to be an integer.
+    # A state that is only assumed rational has the step D − 2, which is not shown to be an integer.
     shown = shown and not (role == "state" and beyond == "rational")
 
     def made() -> Statement:
@@ -56,7 +56,7 @@ SIZES = {"n": 3, "m": 5, "1": 1}
 
 
 def product(draw: random.Random, depth: int) -> Kept:
-    """Return a polynomial in matrices, as nested tuples, whether or not it fits."""
+    """Return a polynomial in matrices, as nested tuples; its matrices may fit or not."""
     if not depth or draw.random() < 0.2:
         return ("letter", draw.choice(sorted(LETTERS)))
     head = draw.choice(["Mul", "Mul", "Mul", "Add", "transpose", "scaled", "Pow"])
@@ -67,7 +67,7 @@ def product(draw: random.Random, depth: int) -> Kept:
 
 
 def shape(part: Kept) -> tuple[int, int] | None:
-    """Return the numbers of rows and columns, with numbers for the sizes; None if matrices do not fit."""
+    """Return the numbers of rows and columns, with SIZES for the sizes; None if matrices do not fit."""
     head, *rest = part
     if head == "letter":
         rows, columns = (SIZES[side] for side in LETTERS[rest[0]])
@@ -109,7 +109,7 @@ def as_data(part: Kept) -> Any:
 
 
 def cancelled(part: Kept) -> Kept:
-    """Return A plus terms that cancel."""
+    """Return `part` − `part` + A, of which the first two terms cancel."""
     return ("Add", ("Add", part, ("scaled", part, -1)), ("letter", "A"))
 
 
@@ -121,7 +121,7 @@ def identity(part: Kept) -> MatrixIdentity:
 
 
 def certificate_data(part: Kept) -> dict[str, Any]:
-    """Return the data of a statement and a proof by equal words, as a forger would write them."""
+    """Return the data of a statement with that claim, as a forger would write it."""
     names = {
         side: ["Symbol", side, "integer", "rational", "positive", "nonnegative", "nonzero", "real"] for side in "nm"
     }

@@ -27,7 +27,7 @@ class NotWrittenError(ValueError):
 
 
 def written(node: Tree, symbols: Mapping[str, sp.Symbol], *, keep: bool = False) -> Any:
-    """Return the tree as a SymPy expression; with `keep` nothing is evaluated, else only marked parts are kept."""
+    """Return the tree as a SymPy expression; with `keep` nothing is evaluated, otherwise all but marked parts."""
     name = node.label
     if node.op == "number":
         return sp.Rational(name.numerator, name.denominator)
@@ -170,9 +170,9 @@ def faithful(
     definitions: Mapping[str, Tree] | None = None,
     words: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Any:
-    """Return the tree as a SymPy expression that, as stored, has the tree's values, and none where the tree has none.
+    """Return the tree as a SymPy expression that, as stored, has the tree's value, or none, at each point.
 
-    If SymPy would cancel, nothing is evaluated. Raise NotWrittenError if that does not help either.
+    If SymPy's evaluation changes a value, nothing is evaluated. Raise NotWrittenError if a value still differs.
     """
     expected = []
     for point in points:
@@ -204,5 +204,5 @@ def same(x: Any, y: Any) -> bool:
 
 
 def relation_of(left: Any, relation: str, right: Any) -> Any:
-    """Return the relation between two expressions, not evaluated."""
+    """Return the unevaluated relation between two expressions."""
     return RELATIONS[HEADS[relation]](left, right, evaluate=False)

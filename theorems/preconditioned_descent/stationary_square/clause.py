@@ -54,7 +54,7 @@ _CERTIFYING = 0.6
 
 @dataclass(frozen=True)
 class StationarySquare(ClauseDefaults):
-    """A clause: f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
+    """A clause: f(θ) = ∫ r_L(θ, s)² dμ has a critical point; if `near` is given, one with |θ_i − near_i| ≤ radius.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class StationarySquare(ClauseDefaults):
     recursion
         Its start, its step as an expression of state, unknowns and variable, and the observable r.
     unknowns, variable
-        The unknowns of a layer; s. The step is a polynomial in all of them.
+        The unknowns of a layer, and s. The step is a polynomial in all of them.
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
     near, radius
-        The centre and the radius of the box. The centre has one value for each unknown: those of the first unknown in
-        all layers, then those of the second, and so on. Values of unknowns without effect on f are ignored.
+        The centre and the radius of the box. The centre has one value for each unknown: the values of the first unknown
+        in all layers, then the values of the second, and so on. Values of unknowns without effect on f are ignored.
     minimum
         Whether the clause also claims that the second derivatives are positive definite at the point.
     says
@@ -219,7 +219,7 @@ class StationarySquare(ClauseDefaults):
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, values: Values) -> str:
-        """Return the reason that the box holds no such point; "" if it may hold one."""
+        """Return the reason that the box contains no such point; "" if it may contain one."""
         if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
         if self.minimum and positive_definite(values.second) is False:
@@ -227,10 +227,10 @@ class StationarySquare(ClauseDefaults):
         return ""
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 without a box, else 1 − distance/radius, and −1 for no point.
+        """Return 1 without a box, −1 if no point is found, and otherwise 1 − distance/radius.
 
-        The distance is that of the point that Newton's method finds from the centre of the box; with `minimum` a point
-        with a negative second derivative counts as none. Raises UndecidedError for too many layers.
+        The distance is from the centre of the box to the point that Newton's method finds from this centre; with
+        `minimum` a point with a negative second derivative does not count. Raises UndecidedError for too many layers.
         """
         try:
             problem = _Problem(self, statement, instance)
@@ -297,7 +297,7 @@ class _Problem:
             middle = [arithmetic.number(x) for x in centre]
             centred = self.composed.in_balls(arithmetic, middle, moments)
             box = self.composed.in_balls(arithmetic, [x + side for x in middle], moments)
-            # A slope at x is that at the centre plus second derivatives in between times x − centre.
+            # A slope at x is the slope at the centre plus second derivatives in between times x − centre.
             moved = box.second * flint.arb_mat([[side]] * len(centre))
             return Values(box.value, [slope + moved[i, 0] for i, slope in enumerate(centred.gradient)], box.second)
 

@@ -1,8 +1,8 @@
 """Critical points of the integrated square of a recursion's end: found in floats, certified in balls.
 
-*Found* by Newton's method from random starts. Half of the starts use the absolute values of the eigenvalues of the
-second derivatives, which leads to minima. *Certified* by Krawczyk's test for the gradient G, with second derivatives H.
-Let c be the centre of a box X, and Y an approximation of H(c)^{-1}. If
+Points are *found* by Newton's method from random starts. Half of the starts use the absolute values of the eigenvalues
+of the second derivatives, which leads to minima. Points are *certified* by Krawczyk's test for the gradient G, with
+second derivatives H. Let c be the centre of a box X, and Y an approximation of H(c)^{-1}. If
 
     K(X) = c − Y G(c) + (I − Y H(X)) (X − c)
 
@@ -25,13 +25,13 @@ from verify.outcomes import Enclosure
 _BATCH = 128
 """Number of starts that are followed together, in one array; the deadline is checked between such batches."""
 _STEPS = 80
-"""Maximum number of Newton steps from a start; with steps of 0.4 of an unknown's size, it can grow by 1.4^80."""
+"""Maximum number of Newton steps from a start; with steps of 0.4 of its size an unknown can grow by 1.4^80."""
 _LONGEST_STEP = 0.4
 """Longest step, relative to an unknown's size; a longer step may jump over a critical point."""
 _CONVERGED = 1e-10
 """Length of a step, relative to the unknowns, below which Newton's method has converged."""
 _FARTHEST = 1e5
-"""Maximum size of an unknown; beyond it a start is given up, because the loss has flat directions to infinity."""
+"""Maximum size of an unknown; a start beyond it is abandoned, because the loss has flat directions to infinity."""
 _SINGULAR = 1e-11
 """Least curvature, in scaled unknowns, at which a point counts as isolated; balls certify no point below it."""
 _SPREAD = 1.3
@@ -46,7 +46,7 @@ _NEWTON_IN_BALLS = 12
 
 @dataclass(frozen=True)
 class CriticalPoint:
-    """A critical point: a box that holds exactly one, the value of f, and whether it is a local minimum, if decided."""
+    """A critical point: a box that contains only this one, the value of f, and whether it is a minimum, if decided."""
 
     centre: tuple[Fraction, ...]
     radius: Fraction

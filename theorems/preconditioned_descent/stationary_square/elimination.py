@@ -1,12 +1,12 @@
 """All real critical points of a polynomial in up to three unknowns, by elimination: a proof that none is missing.
 
-In one unknown these are the real roots of the slope. In three the loss has to be quadratic in one, x: its slope in x is
-D x − N with D and N in the other two, u and v. At a critical point either D = N = 0, or x = N/D, which is substituted
-in the other two slopes. Either way two polynomials in u and v vanish; with two unknowns, these are the slopes. So
-irreducible factors A of one polynomial and B of the other vanish, and with them the resultants of A and B in u and in
-v. The real roots of the resultants are isolated, and the pairs of roots at which A or B is not 0 are excluded in balls.
-For D = N = 0 no pair may be left. Otherwise each pair that is left has to lie, with its x, in a box that is certified
-to hold exactly one critical point.
+In one unknown these are the real roots of the slope. In three unknowns the loss has to be quadratic in one of them, x:
+its slope in x is D x − N with polynomials D and N in the other two, u and v. At a critical point either D = N = 0, or
+x = N/D, which is substituted in the other two slopes. In both cases two polynomials in u and v vanish; with two
+unknowns, these are the slopes. So irreducible factors A of one polynomial and B of the other vanish, and with them the
+resultants of A and B in u and in v. The real roots of the resultants are isolated, and the pairs of roots at which A or
+B is not 0 are excluded in balls. For D = N = 0 no pair may be left. Otherwise each pair that is left has to be, with
+its x, in a box that is certified to contain exactly one critical point.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,17 @@ from verify.evaluation.arithmetic import Exact, balls, flint_rational
 _BITS = 1024
 """Bits of the balls in which pairs of roots are excluded, and compared with the boxes of the certified points."""
 _MOST_TERMS = 400
-"""Maximum number of terms of a loss whose resultants are computed; those of longer losses take too long."""
+"""Maximum number of terms of a loss whose resultants are computed; the resultants of longer losses take too long."""
 
 Polynomial: TypeAlias = flint.fmpq_mpoly
 Pair = tuple[flint.arb, flint.arb]
 
 
 def all_found(problem: Composed, moments: Sequence[flint.fmpq], points: Sequence[CriticalPoint]) -> bool:
-    """Return whether it is proved that there are no critical points but the certified `points`, in disjoint boxes.
+    """Return whether the certified `points`, in disjoint boxes, are proved to be all critical points.
 
-    `moments` are the exact moments of the measure of the loss. The result is False if the elimination does not show it,
-    and for more than three unknowns.
+    `moments` are the exact moments of the measure of the loss. The result is False if the elimination does not prove
+    this, and for more than three unknowns.
     """
     size = len(problem.places)
     if not 0 < size <= 3:
@@ -60,7 +60,7 @@ def all_found(problem: Composed, moments: Sequence[flint.fmpq], points: Sequence
 
 
 def _loss(problem: Composed, moments: Sequence[flint.fmpq]) -> Polynomial:
-    """Return the loss as a polynomial in the unknowns, and a variable that does not occur."""
+    """Return the loss as a polynomial in the unknowns and one more variable, which does not occur."""
     context = flint.fmpq_mpoly_ctx.get([f"t{i}" for i in range(len(problem.places))] + ["s"], "lex")
     *unknowns, s = context.gens()
     end = problem.end(Exact(), unknowns, s, context.constant(0))
@@ -96,7 +96,7 @@ def _by_powers(polynomial: Polynomial, i: int) -> list[Polynomial]:
 
 
 def _substituted(polynomial: Polynomial, i: int, above: Polynomial, below: Polynomial) -> Polynomial:
-    """Return the numerator of a polynomial with above/below for x_i."""
+    """Return the numerator of a polynomial after above/below is substituted for x_i."""
     parts = _by_powers(polynomial, i)
     terms = (part * above**k * below ** (len(parts) - 1 - k) for k, part in enumerate(parts))
     return sum(terms, polynomial.context().constant(0))
@@ -116,7 +116,7 @@ def _factors(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _common(one: Polynomial, other: Polynomial, u: int, v: int) -> list[Pair] | None:
-    """Return balls that hold all common real roots in (x_u, x_v); None if these roots are not isolated."""
+    """Return balls that contain all common real roots in (x_u, x_v); None if these roots are not isolated."""
     if not one or not other:
         return None
     common: list[Pair] = []
@@ -160,7 +160,7 @@ def _value_at(polynomial: Polynomial, places: tuple[int, int], pair: Pair) -> fl
 def _covered(
     pair: Pair, places: tuple[int, int, int], quotient: tuple[Polynomial, Polynomial], points: Sequence[CriticalPoint]
 ) -> bool:
-    """Return whether a pair lies, with x = N/D there, in a box that holds exactly one critical point."""
+    """Return whether a pair, with x = N/D at this pair, is in a box that contains exactly one critical point."""
     u, v, i = places
     above, below = (_value_at(part, (u, v), pair) for part in quotient)
     if below.contains(0):
@@ -169,7 +169,7 @@ def _covered(
 
 
 def _inside(root: Mapping[int, flint.arb], points: Sequence[CriticalPoint]) -> bool:
-    """Return whether a root, in balls by place, is certified to lie in the box of some point."""
+    """Return whether a root, given as balls by place, is certified to be in the box of some point."""
     return any(
         all(bool(abs(x - flint_rational(p.centre[k])) < flint_rational(p.radius)) for k, x in root.items())
         for p in points

@@ -1,7 +1,7 @@
 """Values with all first and second derivatives, in floats or balls; the integrated square of a recursion's end.
 
-A recursion z' = step(z, θ_l, s) with a few unknowns θ_l a layer, polynomial in all, ends in an observable r_L(θ, s), a
-polynomial in s. For a measure μ with moments m_k = ∫ s^k dμ let
+A recursion z' = step(z, θ_l, s), polynomial in all its arguments, has a few unknowns θ_l per layer and ends in an
+observable r_L(θ, s), a polynomial in s. For a measure μ with moments m_k = ∫ s^k dμ let
 
     f(θ) = ∫ r_L(θ, s)² dμ(s).
 
@@ -166,7 +166,7 @@ class Composed:
         return FloatValues(value, gradient.T, 2 * np.broadcast_to(second, (len(points), p, p)))
 
     def in_balls(self, arithmetic: Ball, point: Sequence[flint.arb], moments: Sequence[flint.arb]) -> Values:
-        """Return f and its derivatives on a box, in balls; the moments are those of degree 0, 1 and on."""
+        """Return f and its derivatives on a box, in balls; `moments` are m_0, m_1 and so on."""
         p = len(point)
         unknowns = []
         for i, x in enumerate(point):

@@ -16,6 +16,6 @@ Trials: TypeAlias = "Callable[[Instance, Generator], Iterator[Trial]]"
 
 
 def value_of(expression: sp.Expr, values: Instance) -> Fraction:
-    """Return the value of a rational expression, its symbols' values given by name."""
+    """Return the value of a rational expression; `values` are the values of its symbols, by name."""
     put = {symbol: sp.Rational(values[str(symbol)]) for symbol in expression.free_symbols}
     return Fraction(str(expression.xreplace(put)))

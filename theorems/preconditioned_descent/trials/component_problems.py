@@ -24,9 +24,10 @@ DRAWS = 60
 
 
 def minimised_at(position: sp.Expr) -> Trials:
-    """Return trials that f_j is least at M = −A e_j e_{d+1}ᵀ, A an expression in n, λ_j = lambda and tr Σ = t.
+    """Return trials of the claim that f_j is least at M = −A e_j e_{d+1}ᵀ.
 
-    Two trials alternate: f_j at a moved M minus the claimed least f_j, and minus the size of the slope along that move.
+    `position` is A, an expression in n, λ_j = lambda and tr Σ = t. Two trials alternate: f_j at a moved M minus the
+    claimed least f_j, and minus the size of the slope along that move.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -49,11 +50,12 @@ def minimised_at(position: sp.Expr) -> Trials:
 
 
 def convex(sign: int) -> Trials:
-    """Return trials that f_j is convex in M, and strictly so in c = (last column) + sign · (last row), without corner.
+    """Return trials of the claim that f_j is convex in M, and strictly so in c.
 
-    The mean of f_j at M + N and M − N exceeds f_j at M by at least cᵀΣΨΣc, for the c of N and the covariance Ψ of w*.
-    Jensen's inequality gives this modulus of strict convexity as a lower bound of E (w*ᵀSc)², because E S = Σ. N has
-    all entries, or only a last column and row, or is nearly skew-symmetric.
+    c is M's last column plus `sign` times its last row, without the corner. The mean of f_j at M + N and M − N exceeds
+    f_j at M by at least cᵀΣΨΣc, for the c of N and the covariance Ψ of w*. Jensen's inequality gives this modulus of
+    strict convexity as a lower bound of E (w*ᵀSc)², because E S = Σ. N has all entries, or only a last column and row,
+    or is nearly skew-symmetric.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

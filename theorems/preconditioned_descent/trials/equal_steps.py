@@ -29,7 +29,7 @@ MOST_LAYERS = 5
 
 
 def never_rises(more: int) -> Trials:
-    """Return trials that the loss of L equal steps at m + 1 examples is at most m/(m + more) times that at m.
+    """Return trials of the claim f(m + 1) ≤ m/(m + more) f(m), where f(m) is the loss of L equal steps at m examples.
 
     L is drawn from 1 to 5, and a (m + d + 1)/m from -2 to 4 or, half of the time, from 0 to 2.
     """

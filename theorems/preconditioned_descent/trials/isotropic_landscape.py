@@ -40,7 +40,7 @@ def best_columns(data: Data, row: "Numbers") -> "Numbers":
 
 
 def loss_at(data: Data, row: "Numbers", columns: "Numbers") -> tuple[float, float]:
-    """Return the loss with a bound on its rounding, which is relative to the same sum with absolute values."""
+    """Return the loss with a bound on its rounding error, which is relative to the same sum of absolute values."""
     size = linear_loss(data.absolute, abs(row), abs(columns)).value
     return float(linear_loss(data, row, columns).value), float(size) * data.rounding
 
@@ -61,10 +61,11 @@ def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
 
 
 def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above: bool) -> Trials:
-    """Return trials that f has a local minimum at v = e_1 and β² = z, the zero of K below (or above) the place.
+    """Return trials of the claim that f has a local minimum at v = e_1 and β² = z, where z is a zero of K.
 
-    The loss there exceeds the least loss, by at most R(place). The trials are these two comparisons, small moves of P
-    and Q, and small moves of P with the best Q.
+    This zero is the nearest below the place or, with `above`, above the place. The loss there exceeds the least loss,
+    by at most R(place). The trials are these two comparisons, small moves of P and Q, and small moves of P with the
+    best Q.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -93,7 +94,7 @@ def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above:
 
 
 def falls_towards_the_pattern(*, all_rows: bool) -> Trials:
-    """Return trials that no drawn last row (v, β) of P is that of a local minimum.
+    """Return trials of the claim that no drawn last row (v, β) of P belongs to a local minimum.
 
     A trial compares the losses at a row and at a moved row, each with its best Q; the moved row has to have the lower
     loss. Rows have v ≠ 0, and are moved to a larger |β|. With `all_rows` half of the rows have v = 0 instead, and all

@@ -1,7 +1,7 @@
-"""Trials of layers of linear attention on any prompt: layers from their definition, run in whole numbers.
+"""Trials of claims about layers of linear attention on any prompt: layers as defined, computed in integers.
 
-Entries are integers from -3 to 3, and those of Q are multiplied by n, so that Attn/n has integer entries. The claims
-are equalities of polynomials in the entries.
+Entries are integers from -3 to 3, and the entries of Q are multiplied by n, so that Attn/n has integer entries. The
+claims are equalities of polynomials in the entries.
 """
 
 import math
@@ -35,7 +35,7 @@ class Layer(NamedTuple):
 
 
 def layer_after(Z: "Numbers", layer: Layer, n: int, divided: Callable[["Numbers", int], "Numbers"]) -> "Numbers":
-    """Return Z + (1/n) P Z M (Zᵀ Q Z), M = diag(I_n, 0), of one prompt or of many; `divided` divides by n."""
+    """Return Z + (1/n) P Z M (Zᵀ Q Z), M = diag(I_n, 0), for one prompt or many; `divided` divides by n."""
     import numpy as np
 
     masked = Z.copy()
@@ -44,7 +44,7 @@ def layer_after(Z: "Numbers", layer: Layer, n: int, divided: Callable[["Numbers"
 
 
 def runs(Z: "Numbers", layers: Sequence[Layer], n: int) -> Iterator["Numbers"]:
-    """Yield Z after each layer, in whole numbers."""
+    """Yield Z after each layer, in integers."""
     for layer in layers:
         Z = layer_after(Z, layer, n, lambda numbers, by: numbers // by)
         yield Z
@@ -65,11 +65,11 @@ class Draws:
         return self._random.integers(-3, 4, size=shape).astype(object)
 
     def depth(self, least: int = 1) -> int:
-        """Return a number of layers."""
+        """Return a random number of layers, from `least` to MOST_LAYERS."""
         return int(self._random.integers(least, MOST_LAYERS + 1))
 
     def order(self, count: int) -> list[int]:
-        """Return a permutation."""
+        """Return a random permutation of 0 … count − 1."""
         return [int(place) for place in self._random.permutation(count)]
 
     def prompt(self, label: int = 0) -> tuple["Numbers", "Numbers", "Numbers"]:
@@ -100,7 +100,7 @@ def _shown(Z: "Numbers", *matrices: "Numbers") -> dict[str, Any]:
 
 
 def descent_in_every_layer(more: int) -> Trials:
-    """Return trials that layers of pattern (8) are descent on R by A_lᵀ.
+    """Return trials of the claim that layers of pattern (8) are descent on R, preconditioned by A_lᵀ.
 
     R is the sum of the examples' squared residuals divided by 2 (n + more).
 
@@ -128,10 +128,10 @@ def descent_in_every_layer(more: int) -> Trials:
 
 
 def same_in_every_order(*, turned: bool) -> Trials:
-    """Return trials that layers of pattern (8) predict the same in their order and in a random one.
+    """Return trials of the claim that layers of pattern (8) predict the same in their order and in a random order.
 
-    The instance says whether A_l is any matrix or a multiple a_l K; then `turned` puts a_0 Kᵀ in place of a_0 K. One
-    trial is a prompt; if all predictions are the same, so is the loss.
+    The instance says whether A_l is any matrix or a multiple a_l K; for multiples, `turned` puts a_0 Kᵀ in place of
+    a_0 K. Each trial uses one prompt; if all predictions are the same, so is the loss.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -153,7 +153,7 @@ def same_in_every_order(*, turned: bool) -> Trials:
 
 
 def label_is_added(*, corner: bool) -> Trials:
-    """Return trials that a label c in place of the query's 0 adds c to its later labels, and changes nothing else.
+    """Return trials of the claim that c in place of the query's label 0 adds c to its later labels, and no more.
 
     If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise this
     column is drawn like the rest. One trial compares all of Z_l, after a layer.
@@ -189,11 +189,12 @@ _PROMPTS, _ENTRIES = 10**4, 2 * 10**6
 
 
 def mean_square_of_the_label(filled: Fraction) -> Trials:
-    """Return trials that f is the mean square of the last label, with `filled` · <w*, x> in the place of the query's 0.
+    """Return trials of the claim that f is the mean square of the last label with a label filled in.
 
-    One trial draws one or two layers, and estimates f and that mean from the same prompts, with uniform entries of
-    variance 1 in x and 1/d in w*: the claim is about any law, and bounded laws have reliable standard errors. The error
-    is 6 standard errors of the mean of the paired differences, plus rounding.
+    This label is `filled` · <w*, x>, in the place of the query's 0. One trial draws one or two layers, and estimates f
+    and that mean from the same prompts, with uniform entries of variance 1 in x and 1/d in w*: the claim is about any
+    law, and bounded laws have reliable standard errors. The error is 6 standard errors of the mean of the paired
+    differences, plus rounding.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

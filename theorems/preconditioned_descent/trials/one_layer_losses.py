@@ -1,6 +1,6 @@
 r"""Losses of one layer, from the definitions: given w*, the examples are independent Gaussian vectors.
 
-With p for the last row of P and K for the first d columns of Q the query (x; 0) gets the label (1/n) Σ_i pᵀz_i · s_i,
+With p the last row of P and K the first d columns of Q, the query (x; 0) gets the label (1/n) Σ_i pᵀz_i · s_i,
 z_i = (x_i; w*ᵀx_i), where s_i is z_iᵀ K x, or σ(z_iᵀ K x) for ReLU attention; no other entry of P and Q has an effect,
 and f is E (label + w*ᵀx)². The mean over x and the examples is taken in closed form given w*. It is a polynomial of
 degree 4 in w*, whose mean is a sum over finitely many w* (`gaussian_rule`).
@@ -34,7 +34,7 @@ def gaussian_rule(d: int) -> tuple[list[list[int]], list[Fraction]]:
     r"""Return nodes and weights with the moments of N(0, I_d) up to degree 5.
 
     The nodes are 0, ±e_i, ±2e_i and ±e_i ± e_j. Odd moments vanish by symmetry. E w_i² w_j² = 1 gives the weight 1/4 of
-    ±e_i ± e_j, E w_i⁴ = 3 and E w_i² = 1 give that of ±2e_i, 1/12, and that of ±e_i, 1/6 − (d − 1)/2.
+    ±e_i ± e_j; E w_i⁴ = 3 and E w_i² = 1 give the weights 1/12 of ±2e_i and 1/6 − (d − 1)/2 of ±e_i.
     """
     one, two, pair = Fraction(1, 6) - Fraction(d - 1, 2), Fraction(1, 12), Fraction(1, 4)
     nodes, weights = [[0] * d], [1 - 2 * d * (one + two) - 2 * d * (d - 1) * pair]

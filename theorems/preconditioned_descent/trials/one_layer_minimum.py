@@ -1,4 +1,4 @@
-"""Trials of a least loss of one layer over all P and Q, and of a stationary point of it.
+"""Trials of claims about the loss of one layer over all P and Q: its minimum, and its stationary points.
 
 A minimiser is compared with other P and Q, in float64. A local minimum and a saddle are decided by exact slopes and
 second derivatives: the loss is a polynomial with rational coefficients.
@@ -73,7 +73,7 @@ class Least:
         return of_row, of_columns * free[:, None] / (sizes[:, None] * sizes[:-1])
 
     def at(self, row: "Numbers", columns: "Numbers") -> tuple[float, float]:
-        """Return the loss with a bound on its rounding, which is relative to the same sum with absolute values."""
+        """Return the loss with a bound on its rounding error, which is relative to the same sum of absolute values."""
         import numpy as np
 
         with np.errstate(over="ignore", invalid="ignore"):
@@ -144,7 +144,7 @@ def least_loss(claim: Least, random: "Generator") -> Iterator[Trial]:
 def least_linear_loss(
     n: int, eigenvalues: Sequence[Fraction], preconditioner: Sequence[Fraction], least: Fraction, random: "Generator"
 ) -> Iterator[Trial]:
-    """Yield trials that Q = −diag(A, 0) has the least loss of one layer of linear attention, for given eigenvalues."""
+    """Yield trials of the claim that Q = −diag(A, 0) has the least loss of one layer of linear attention."""
     refuse_many(len(eigenvalues))
     yield from least_loss(Least(linear_loss, float_data(n, eigenvalues), preconditioner, least), random)
 
@@ -152,9 +152,9 @@ def least_linear_loss(
 def least_relu_loss(
     d: int, n: int, multiple: Fraction, least: Fraction, random: "Generator", *, zero_last_row: bool
 ) -> Iterator[Trial]:
-    """Yield trials that Q = −diag(a I, 0) has the least loss of one layer of ReLU attention, a = multiple, Σ = I.
+    """Yield trials of the claim that Q = −diag(a I, 0) has the least loss of one layer of ReLU attention at Σ = I.
 
-    The last row of Q is 0 in all trials, or free.
+    `multiple` is a. The last row of Q is 0 in all trials, or free.
     """
     refuse_many(d)
     data = float_data(n, [Fraction(1)] * d)
@@ -181,7 +181,7 @@ class Point:
         return linear_loss(self.data, self.row, self.columns)
 
     def _slopes(self, place: int, step: int) -> "Numbers":
-        """Return all slopes, the entry at a place moved by a step."""
+        """Return all slopes after the entry at a place is moved by a step."""
         import numpy as np
 
         entries = np.concatenate((self.row, self.columns.ravel()))
@@ -191,7 +191,7 @@ class Point:
         return np.concatenate((loss.in_row, loss.in_columns.ravel()))
 
     def second_derivatives(self) -> "Numbers":
-        """Return all second derivatives, the entries of p first, those of K by rows after them.
+        """Return all second derivatives, in the order of the entries of p and then the entries of K, row by row.
 
         A slope is a polynomial of degree at most 4 in an entry, for which this central difference is exact.
         """
@@ -215,7 +215,7 @@ def label_in_columns(n: int, eigenvalues: Sequence[Fraction], place: int, step: 
 
 
 def pattern(n: int, eigenvalues: Sequence[Fraction], preconditioner: Sequence[Fraction]) -> Point:
-    """Return P = diag(0, 1), Q = −diag(A, 0), A's eigenvalues given."""
+    """Return P = diag(0, 1), Q = −diag(A, 0), where A is diagonal with the entries `preconditioner`."""
     import numpy as np
 
     d = len(eigenvalues)
@@ -253,8 +253,8 @@ def across(point: Point, place: int) -> "Numbers":
 def strict_local_minimum(point: Point, place: int, lower: Point) -> Iterator[Trial]:
     """Yield the conditions for a point of `label_in_columns` to be a strict local minimum that is not global.
 
-    The slopes vanish, the second derivative is positive definite but for directions that keep the loss, and another
-    point has a lower loss.
+    The slopes vanish, the second derivative is positive definite except in directions that do not change the loss, and
+    another point has a lower loss.
     """
     yield zero_slopes(point.loss)
     pivot = least_pivot(across(point, place))

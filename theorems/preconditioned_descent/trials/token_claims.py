@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 FIRST_RATE = 1 / 20
-"""Value from which a descent starts in a rate that was 0."""
+"""Value from which a descent starts a rate that was 0."""
 ROOM = 10**8
 """Inverse of the relative error of a descent's end: a descent ends when a step gains less than 10⁻¹⁴ of f, and a
 million such steps gain 10⁻⁸. For d > n, f contains the summand d − n, which no layer changes: a violation below
@@ -40,9 +40,10 @@ def _layers(instance: "Instance") -> int:
 
 
 def positive_but_one(special: Values) -> "Trials":
-    """Return trials that with two layers this point of S is critical, and all other such points have a_0, a_1, b_0 > 0.
+    """Return trials of the claim that a point of S is critical, and all other critical points have a_0, a_1, b_0 > 0.
 
-    The trials are the exact slopes there, and the critical points that a root search from random points finds.
+    The claim is about two layers. The trials are the exact slopes at this point, and the critical points that a root
+    search from random points finds.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -67,7 +68,7 @@ def _exact_slope(layers: Layers, at: Sequence[Fraction], place: int) -> Fraction
 
 
 def least_within(bounds: Bounds) -> "Trials":
-    """Return trials that with two layers f over S attains its least value within bounds of a_0, a_1 and b_0.
+    """Return trials of the claim that f of two layers over S attains its least value in bounds of a_0, a_1, b_0.
 
     The trials are random points and the ends of descents from them. Each is compared with the lowest point known within
     the bounds: at first the end of descents there, then also the points tried.
@@ -86,10 +87,10 @@ def least_within(bounds: Bounds) -> "Trials":
 
 
 def between(lower: Callable[[Layers], Fraction]) -> "Trials":
-    """Return trials that f's infimum over S is below the least loss of L layers with rates 0, and not below `lower`.
+    """Return trials of the claim that the infimum of f over S is between two bounds.
 
-    The trials are the end of a descent from the least point with rates 0, random points, and the ends of descents from
-    these.
+    The infimum is below the least loss of L layers with rates 0, and not below `lower`. The trials are the end of a
+    descent from the least point with rates 0, random points, and the ends of descents from these.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -111,9 +112,10 @@ def between(lower: Callable[[Layers], Fraction]) -> "Trials":
 
 
 def no_negative_step(rates: bool = False) -> "Trials":
-    """Return trials that at every critical point of f over S no step is negative, nor, with `rates`, a rate.
+    """Return trials of the claim that at every critical point of f over S no step is negative.
 
-    The trials are the critical points that a root search from random points finds.
+    With `rates` the claim is also about the rates. The trials are the critical points that a root search from random
+    points finds.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -129,11 +131,11 @@ def no_negative_step(rates: bool = False) -> "Trials":
 
 
 def valley(factor: Fraction = Fraction(1)) -> "Trials":
-    """Return trials that over a_0 < 0 the infimum of f is `factor` · V, with the least value V of G, at a_1, p > 0.
+    """Return trials of the claim that over a_0 < 0 the infimum of f is `factor` · V.
 
-    G is the limit of f as a_0 → 0 and b_0 = p/a_0. The trials are: G's least point found by descents has a_1, p > 0;
-    f is lower at some positive steps and rate; f at this a_1 and p and a_0 = −10⁻¹ … −10⁻⁶ times n/(n + d + 1); random
-    points with a_0 < 0, and the ends of descents from these.
+    V is the least value of G, at a_1, p > 0. G is the limit of f as a_0 → 0 and b_0 = p/a_0. The trials are: G's least
+    point found by descents has a_1, p > 0; f is lower at some positive steps and rate; f at this a_1 and p and a_0 =
+    −10⁻¹ … −10⁻⁶ times n/(n + d + 1); random points with a_0 < 0, and the ends of descents from these.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -165,7 +167,7 @@ def _approach(layers: Layers, low: "np.ndarray", least: Fraction) -> Iterator[Tr
         step = -(10.0**-power) * layers.scale
         point = [step, one, move / step]
         above = layers.loss(point) - least
-        # (1 − a_0 s)² is 1 − 2a_0 s + a_0² s²; b_0 a_0 is p but for a rounding, and G's slope in p is 0 there.
+        # (1 − a_0 s)² is 1 − 2a_0 s + a_0² s²; b_0 a_0 is p up to rounding, and G's slope in p is 0 there.
         rise = float(-2 * step * (square @ layers.nodes) + step**2 * (square @ layers.nodes**2))
         yield Trial(above, 0, named(point))
         yield Trial(rise - above, 1e-9 * (rise + float(least)), named(point))

@@ -7,8 +7,8 @@ V = 0 initially, and
     T → T − b a s T³,    U → U − a s U T²,    V → V − a s U T²;
 
 f = ∫ (1 + V)² dμ with ∫ s^k dμ = E tr S^k. V has degree at most (3^L − 1)/2: at rational points f is exact, by the
-moments of `wishart_means`. If d > n, S has d − n eigenvalues 0, at which V = 0; they add d − n to f. In floats f is the
-sum of squares of a Gauss rule for the other eigenvalues, without this summand.
+moments of `wishart_means`. If d > n, S has d − n eigenvalues 0, at which V = 0; they add d − n to f. In floats f is
+computed by a Gauss rule for the other eigenvalues, without this summand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ in float64."""
 
 
 def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
-    """Return V after the layers for steps a_l and moves b_l a_l, at numbers, arrays or polynomials; `one` is 1."""
+    """Return V(s) for steps a_l and moves b_l a_l; s is a number, array or polynomial, and `one` is 1 of its type."""
     token, seen, own = one, one, one * 0
     for step, move in zip(steps, moves, strict=True):
         attended = eigenvalue * token * token
@@ -229,9 +229,9 @@ def critical_points(
 
 
 def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return the end of Newton's method in balls of many bits and a little more than twice its last move, or None.
+    """Return the last point of Newton's method in balls, and a bound on its distance from the limit; or None.
 
-    None means that the method does not converge.
+    The bound is a little more than twice the last move. None means that the method does not converge.
     """
     import flint
     import numpy as np

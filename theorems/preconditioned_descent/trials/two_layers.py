@@ -1,6 +1,6 @@
 r"""Two layers of pattern (8): the loss over all A_0 and A_1, exact up to rounding, and trials of claims about it.
 
-A layer of A takes the labels w*ᵀ K X to w*ᵀ K (I − S A) X, so that f = E tr Ψ K Σ Kᵀ with K = (I − S A_0)(I − S A_1),
+A layer with A takes the labels w*ᵀ K X to w*ᵀ K (I − S A) X, so that f = E tr Ψ K Σ Kᵀ with K = (I − S A_0)(I − S A_1),
 x ~ N(0, Σ), w* ~ N(0, Ψ): a sum of means of traces of words (`wishart_means`). f is of degree 2 in each matrix, and of
 degree 4 along a line: differences of five values give its first and second derivatives there exactly.
 """
@@ -75,8 +75,8 @@ def loss(first: "np.ndarray", second: "np.ndarray", n: int, laws: Laws, sign: in
 def rounding(first: "np.ndarray", second: "np.ndarray", n: int, laws: Laws) -> Any:
     """Return a bound on the error of `loss`.
 
-    The relative error of a sum of products, relative to the sum of the absolute terms, is at most 2⁻⁵³ times the number
-    of operations that lead to it: at most 20 products of matrices, of d terms each, and a sum of at most 250 words. The
+    The error of a sum of products, relative to the sum of the absolute terms, is at most 2⁻⁵³ times the number of
+    operations that lead to it: at most 20 products of matrices, of d terms each, and a sum of at most 250 words. The
     factor 4 is for the rounding of the given matrices.
     """
     size = len(laws.root)
@@ -139,9 +139,10 @@ def _both_ways(size: int) -> tuple["np.ndarray", "np.ndarray"]:
 
 
 def least_over_symmetric(steps: Values) -> "Trials":
-    """Return trials that at Σ = Ψ = I, f over symmetric A_0, A_1 is least at a I and b I for two steps, in any order.
+    """Return trials of the claim that f over symmetric A_0, A_1 is least at a I and b I, in either order, at Σ = Ψ = I.
 
-    The trials are A_0 and A_1 at distances from 10⁻³ to 10 from these and, for d up to 6, ends of descents.
+    `steps` returns a and b. The trials are A_0 and A_1 at distances from 10⁻³ to 10 from these and, for d up to 6, ends
+    of descents.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -238,10 +239,10 @@ def gradient_vanishes(*pairs: Values) -> "Trials":
 
 
 def positive_definite(steps: Values) -> "Trials":
-    """Return trials that at two steps, in either order, the second derivatives over all A_0, A_1 are positive definite.
+    """Return trials of the claim that f has positive definite second derivatives at two steps, in either order.
 
-    The trials are the least eigenvalues of the second derivatives in the plane of (V, 0) and (0, W), for a random V and
-    W = V, Vᵀ or any, at drawn Σ.
+    The second derivatives are over all A_0 and A_1. The trials are their least eigenvalues in the plane of (V, 0) and
+    (0, W), for a random V and W = V, Vᵀ or any, at drawn Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -265,7 +266,7 @@ def positive_definite(steps: Values) -> "Trials":
 
 
 def strict_minimum(steps: Values) -> "Trials":
-    """Return trials of the claim that f, over all A_0 and A_1, has a strict local minimum at two steps in any order.
+    """Return trials of the claim that f, over all A_0 and A_1, has a strict local minimum at two steps in either order.
 
     The trials are random moves from a Σ^{-1} and b Σ^{-1}, of sizes from 10⁻³ to 1/10 of the larger step, at drawn Σ.
     """

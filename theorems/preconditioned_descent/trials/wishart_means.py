@@ -7,8 +7,9 @@ these rise c_j times from height j − 1:
 
     E tr W^k = d Σ ∏_j C(c_j + c_{j+1} − 1, c_{j+1}) ν_j (ν_j + 2) … (ν_j + 2c_j − 2)   over c_1 + c_2 + … = k, c_j ≥ 1.
 
-*Traces of words.* By Isserlis, E tr(S F_1 … S F_k) is n^{−k} times the sum over the pairings of the 2k vectors of
-S = Σ xxᵀ/n: n to the number of groups of S that the pairs join, times the traces along the cycles of the F_j.
+*Traces of words.* By Isserlis' theorem, E tr(S F_1 … S F_k) is n^{−k} times a sum over the pairings of the 2k vectors
+in the factors S = Σ xxᵀ/n. The term of a pairing is n^g times the traces along the cycles of the F_j, where g is the
+number of groups into which the pairs join the factors S.
 
 *Means of polynomials.* If d > n, S has d − n eigenvalues 0. For the min(n, d) others E Σ s^k is ∫ s^k dν, and the Gauss
 rule of ν with N nodes is exact up to degree 2N − 1. The zeros are left out, because for d far above n the other
@@ -114,7 +115,7 @@ def _groups(k: int, pairing: dict[int, int]) -> int:
 
 
 def _cycles(k: int, pairing: dict[int, int]) -> list[Cycle]:
-    """Return the cycles of the factors: F_j stands between the second end of S_j and the first of the next."""
+    """Return the cycles of the factors: F_j is between the second end of S_j and the first end of the next S."""
     unseen, found = set(range(k)), []
     while unseen:
         factor, turned, cycle = min(unseen), False, []

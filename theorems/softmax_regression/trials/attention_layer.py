@@ -97,7 +97,7 @@ def _read(instance: "Instance") -> int:
 
 
 def close(factor: float = 1) -> "Trials":
-    """Return trials of: the layer with W = wH and v = `factor` η/(nw) is within √6 ηβwG²/72 of the step.
+    """Return trials of the claim that the layer with W = wH and v = `factor` η/(nw) is within √6 ηβwG²/72 of the step.
 
     The trials are drawn tasks in one to four dimensions. Scores of a row differ by at most G and entries of b by at
     most β, half of the time by as much as possible.
@@ -154,7 +154,7 @@ def _large_step(n: int) -> float:
 
 
 def slope_at_most(factor: "sp.Expr") -> "Trials":
-    """Return trials of: as w → 0, |layer − step|/w has a limit of at most `factor` ηβG².
+    """Return trials of the claim that as w → 0, |layer − step|/w has a limit of at most `factor` ηβG².
 
     The trials are `slow_task`, for n ≥ 4, and drawn tasks, with scores of range σ = 10⁻⁵. In units of ηβwG² the
     distance is then within σ/5 + ηβGσ/400 of its limit. First, let φ(t) be the mean of a row's values c at scores t s:
@@ -182,11 +182,11 @@ def slope_at_most(factor: "sp.Expr") -> "Trials":
 
 
 def factor_needed(factor: "sp.Expr") -> "Trials":
-    """Return trials of: no c below `factor`, an expression in n, is enough for |layer − step| ≤ cηβwG² at all small w.
+    """Return trials of the claim that no c below `factor` is enough for |layer − step| ≤ cηβwG² at all small w.
 
-    The trials are `slow_task`, for n ≥ 4, with scores of range σ from 10⁻³ to 10⁻⁵. After the step each of the first
-    two rows has a probability of at least (1 − 4·10⁻⁶)/2, and tanh² x is within 2x⁴/3 of x². So the distance is below
-    its limit for large steps by a relative amount of at most 10⁻⁵ + (ηβσ)² + σ².
+    `factor` is an expression in n. The trials are `slow_task`, for n ≥ 4, with scores of range σ from 10⁻³ to 10⁻⁵.
+    After the step each of the first two rows has a probability of at least (1 − 4·10⁻⁶)/2, and tanh² x is within 2x⁴/3
+    of x². So the distance is below its limit for large steps by a relative amount of at most 10⁻⁵ + (ηβσ)² + σ².
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -211,7 +211,7 @@ def _loss(logits: "np.ndarray", target: "np.ndarray") -> float:
 
 
 def least_mean_loss(gain: float = 0) -> "Trials":
-    """Return trials of: the infimum of the mean loss over layers is at most the mean loss of any step, less a gain.
+    """Return trials of the claim that the infimum of the layers' mean loss is at most any step's mean loss less `gain`.
 
     The trials are laws of three drawn tasks and steps of size 1/10 to 1000, each with the layers W = wH, v = η/(nw) for
     the step's H; w is 10⁻¹ to 10⁻⁹ times the weight at which the scores differ by at most 1.

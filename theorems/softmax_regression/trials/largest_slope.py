@@ -106,7 +106,7 @@ def one_row_above(n: int, ball: float) -> float:
 
 
 def largest_at(levels: Callable[[int, float], float]) -> "Trials":
-    """Return trials of: the largest eigenvalue over logits of norm R² or less is `levels`(n, R²).
+    """Return trials of the claim that the largest eigenvalue over logits of norm R² or less is `levels`(n, R²).
 
     The trials are random logits, and the ends of ascents from them among logits of the same norm.
     """
@@ -121,7 +121,7 @@ def largest_at(levels: Callable[[int, float], float]) -> "Trials":
 
 
 def best_is(factor: Values, room: Values) -> "Trials":
-    """Return trials of: if `room` is not negative, `factor` is enough for both shifts, and no smaller factor is.
+    """Return trials of the claim that, if `room` ≥ 0, `factor` is enough for both shifts, and no smaller factor is.
 
     The first trials are small moves between two rows far above the others, which need the whole factor, up to a loss
     that depends on the size of the move. Drawn small moves of the data and of the weights follow.
@@ -155,10 +155,11 @@ def best_is(factor: Values, room: Values) -> "Trials":
 
 
 def at_most(bounds: Values, factor: float = 1) -> "Trials":
-    """Return trials of: `factor` times the bounds on the best factor, R times the largest eigenvalue, hold.
+    """Return trials of the claim that `factor` times the bounds on the best factor hold.
 
-    `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and 1/E; `best_factor` defines E. The trials are
-    random logits in the ball of radius R², and the ends of ascents from them among logits of the same norm.
+    The best factor is R times the largest eigenvalue. `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and
+    1/E; `best_factor` defines E. The trials are random logits in the ball of radius R², and the ends of ascents from
+    them among logits of the same norm.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -168,9 +168,10 @@ def _of_norm(random: "Generator", array: "np.ndarray", radius: float) -> "np.nda
 
 
 def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
-    """Return trials of: the target shifts by at most `factor` R times the move, and `factor` R ≤ n^1.5 exp(10 R²).
+    """Return trials of the claim that the target shifts by at most `factor` R times the move.
 
-    The first trial is of the second claim. The others are drawn small moves, with A and x of norm up to R ≤ 100.
+    The claim includes `factor` R ≤ n^1.5 exp(10 R²). The first trial is of this bound. The others are drawn small
+    moves, with A and x of norm up to R ≤ 100.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -188,9 +189,10 @@ def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
 
 
 def predictions_within(draw: Draw, widest: float = 1 / 200) -> "Trials":
-    """Return trials of: two predictions are within √2, or √2 tanh(`widest`) if every logit moves by less than 0.01.
+    """Return trials of the claim that two predictions are within √2.
 
-    The trials are drawn moves, small and large ones in turn, with A and x of norm up to min(R, 100).
+    They are within √2 tanh(`widest`) if every logit moves by less than 0.01. The trials are drawn moves, small and
+    large ones in turn, with A and x of norm up to min(R, 100).
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -223,7 +225,7 @@ def data_pair(radius: float, d: int, size: float) -> Move:
 
 
 def needed_at_two_rows(move: Pair, factor: float = 0.5) -> "Trials":
-    """Return trials of: at n = 2 no factor below `factor` R is enough.
+    """Return trials of the claim that at n = 2 no factor below `factor` R is enough.
 
     Seven moves are tried, each half as long as the one before.
     """

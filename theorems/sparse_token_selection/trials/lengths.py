@@ -1,4 +1,4 @@
-"""Trials of layers V = (A, 0), W = diag(B, M) at two lengths, with encodings drawn afresh, or one draw that is kept.
+"""Trials of layers V = (A, 0), W = diag(B, M) at two lengths, with fresh encodings or with one draw that is kept.
 
 As x_query = 0 the attention's shares p_i depend on the encodings alone, and the loss is ½ E Σ_i |p_i A − [i ∈ y] I/q|².
 """
@@ -85,9 +85,10 @@ def _of_two(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], f
 
 
 def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], float, dict[str, float]]:
-    """Return the same as `_of_two` for M = C I, nearly always orthonormal encodings and about the best A = αI at T.
+    """Return the same as `_of_two` for distinct orthonormal encodings, M = C I, and A = αI with about the best α at T.
 
-    The law is uniform on so many orthonormal vectors that two tokens have the same one with a probability below 1e-12.
+    The law is uniform on so many orthonormal vectors that two tokens have the same vector with a probability below
+    1e-12.
     """
     T, T_test, q, d = sizes
     C = float(random.uniform(0, 8))
@@ -100,7 +101,7 @@ def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], 
 
 
 def _distinct_shares(n: int, q: int, w: float, own: float) -> tuple[float, float]:
-    """Return the share of a selected token and of another, whose weight is w times as large; `own` is the query's."""
+    """Return a selected token's share and another token's, if their weights are 1 and w, and the query's is `own`."""
     total = q + (n - q) * w + own
     return 1 / total, w / total
 
@@ -112,7 +113,7 @@ def _distinct_loss(n: int, q: int, d: int, alpha: float, w: float, own: float) -
 
 
 def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
-    """Return trials of: the loss at T_test tokens is at most `longer`, or `shorter` if T_test ≤ T, times that at T.
+    """Return trials of: the loss at T_test is at most `longer` (or `shorter` if T_test ≤ T) times the loss at T.
 
     Every second trial is of a law of two random encodings, in one to three dimensions, with random matrices. The others
     are of nearly orthonormal encodings, at which `longer` is sharp up to a factor of q + 1/2. The layers attend to Z or
@@ -136,7 +137,7 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
 
 
 def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
-    """Return trials of layers that have learnt T encodings: their loss is nearly 0 at T, and the claimed one at T + 1.
+    """Return trials of layers that have learnt T encodings: their loss is nearly 0 at T, and as claimed at T + 1.
 
     The encodings are T + 1 random unit vectors of dimension 2T + 2, and C = 60. The claimed loss is `on_the_new` for
     q ≥ 2, else `one_selected`, which holds for attention to Z alone.
@@ -167,7 +168,7 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
 
 
 def _mean_loss(E: Array, M: Array, q: int, d: int, random: "Generator", chance: float, query: bool) -> float:
-    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets that have the last token with this probability.
+    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets with the last token with probability `chance`.
 
     All subsets with the last token have the same sum, and so have all without it, because a logit depends only on
     whether its token is selected, another, or the last. Some subsets of each kind are drawn.

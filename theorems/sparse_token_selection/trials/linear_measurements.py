@@ -1,9 +1,9 @@
 """Losses of functions of y and of linear measurements of X, and trials of the least loss.
 
-A measurement is a linear combination of the entries x_ib of the tokens; X is T×d here. Measurements are held as an
-orthonormal basis U of their span, Td×m, or of the rest of the space (the orthogonal complement) if that basis has
-fewer columns. Given y, the target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q; the part of u ⊗ e_b in the rest adds a
-number that the measurements do not determine.
+A measurement is a linear combination of the entries x_ib of the tokens; X is T×d here. Measurements are represented by
+an orthonormal basis U of their span, Td×m, or of the rest of the space (the orthogonal complement) if that basis has
+fewer columns. Given y, the target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q; the part of u ⊗ e_b in the rest
+contributes a number that the measurements do not determine.
 """
 
 import math
@@ -109,8 +109,8 @@ class Task:
         """Return the basis of a random span after three steps of descent of the loss, of random length."""
         U, step = self.drawn(random), self.T * random.uniform(0, 1)
         for _ in range(3):
-            # The largest eigenvalue of the second moment is 1/T; a basis of the rest is to have less of its
-            # eigenvectors, a basis of the measured part more.
+            # The largest eigenvalue of the second moment is 1/T; a step moves a basis of the rest away from its
+            # eigenvectors, and a basis of the measured part towards them.
             U = self.basis(U - step * self.second_moment(U) if self.rest else U + 30 * step * self.second_moment(U))
         return U
 
@@ -156,7 +156,7 @@ def _mean(values: Array) -> tuple[float, float]:
 
 
 def _other_function(task: Task, U: Array, random: "Generator") -> Trial:
-    """Return a trial that a random function has no less loss than the best one, at the same sample."""
+    """Return a trial: the loss of a random function is at least the loss of the best function, at the same sample."""
     import numpy as np
 
     X, y = task.sample(random, _SAMPLES)
@@ -178,8 +178,8 @@ def smallest(few: sp.Expr, many: sp.Expr) -> "Trials":
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         task, claimed = _task(instance), _claimed(instance, few, many)
-        # The losses are sums of Td times the number of columns products, of sizes that add up to d/q at most; they and
-        # the basis are rounded, by a few ulps each.
+        # A loss is a sum of products, one for each entry of the basis, whose sizes add up to at most d/q. The products
+        # and the basis are rounded by a few ulps each.
         error = 8 * _EPS * task.entries * task.d / task.q
         yield Trial(-abs(task.loss(task.sums_first()) - claimed), error, {"kind": "sums and contrasts"})
         for kind in cycle((task.drawn, task.moved, task.descended)):
@@ -190,11 +190,11 @@ def smallest(few: sp.Expr, many: sp.Expr) -> "Trials":
 
 
 def nets(few: sp.Expr, many: sp.Expr) -> "Trials":
-    """Return trials of the least loss of nets: none that is tried is below it.
+    """Return trials of the least loss: no net that is tried has a smaller loss.
 
-    Two of three nets have a first layer of leaky ReLU units of X and y, at the best measurements, moves of these or
-    random ones, and then the best function of y and these units. Every third one has ReLU units and a linear layer that
-    are trained.
+    Two of three nets have a first layer of leaky ReLU units of X and y, at the best measurements, at moved best ones or
+    at random ones, and then the best function of y and these units. Every third net has ReLU units and a linear layer
+    that are trained.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

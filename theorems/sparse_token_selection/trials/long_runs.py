@@ -15,8 +15,8 @@ Mark: TypeAlias = Callable[[float, float], float]
 """A function of the two numbers that is positive until the run reaches a place, and 0 there."""
 
 ACCURACY = 1e-6
-"""Bound on the relative error of numbers read off a state that `reached` returns. The integrator is asked for 1e-8 a
-step; its results differ from those of runs step by step by less than 1e-7 (`test_long_runs`)."""
+"""Bound on the relative error of numbers computed from a state that `reached` returns. The integrator's tolerance is
+1e-8 a step; its results differ from the results of single steps by less than 1e-7 (`test_long_runs`)."""
 _STEPS, _MOST_STEPS = 10_000, 100_000
 _SMOOTH, _TOLERANCE, _MOST_VELOCITIES = 0.01, 1e-8, 30_000
 
@@ -100,7 +100,7 @@ def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, las
 
 
 def at_steps(move: Move, start: Reached, steps: Sequence[float], least: State) -> list[Reached]:
-    """Return the states at some later steps, as `reached` follows the run. Raises UndefinedError if that fails."""
+    """Return the states at some later steps, by the integration of `reached`. Raises UndefinedError if it fails."""
     found = _joined(move, start, least, steps[-1], t_eval=[math.log(step) for step in steps])
     if found.status != 0:
         raise UndefinedError(f"the run is not followed to step {steps[-1]:.0e}")

@@ -20,7 +20,7 @@ Array: TypeAlias = "Any"
 """A NumPy array."""
 _SIGMAS, _ROUNDING = 6, 1e-12
 _SCALES = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)
-"""Values of −C. Beyond them only the tokens of the least logit get attention."""
+"""Values of −C. For larger values only the tokens with the least v_i get attention."""
 
 
 def _sample(instance: Instance, random: "Generator") -> SignSample:
@@ -33,7 +33,7 @@ def _error(parts: Array) -> float:
 
 
 def _least(sample: SignSample, C: float) -> tuple[float, float, float]:
-    """Return the best α at a C, the loss there, and six standard errors of it."""
+    """Return the best α at a C, the loss there, and six standard errors of this loss."""
     sizes, shares = sample.sizes, sample.shares(C)
     P, R, _, _ = shares.mean(axis=1)
     alpha = float(P / (sizes.q * R))
@@ -66,7 +66,7 @@ def loss(least: sp.Expr) -> "Trials":
 
 
 def lower(sign: int) -> "Trials":
-    """Return trials of: L at C ≤ 0 is at least its least value over C ≥ 0; for `sign` −1 the signs are exchanged."""
+    """Return trials of: L at C ≤ 0 is at least its least value over C ≥ 0; `sign` = −1 exchanges the two ranges."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         sample = _sample(instance, random)

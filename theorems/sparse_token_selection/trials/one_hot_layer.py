@@ -1,8 +1,8 @@
 """The layer with one-hot encodings and its gradient at whole matrices, and trials of Lemma 1's claims.
 
 The layer is f(X, y) = V Z softmax(Zᵀ W z_query), Z = (X; I_T), z_query = (0; 1_y). At the points of Lemma 1's set the
-logits are those of W's positional block alone, so that the loss and each entry of its gradient are polynomials in X of
-degree 3 at most. Their means over X ~ N(0, 1)^{d×T} are the means over the 2Td matrices with one entry ±√(Td) and
+logits depend on W's positional block alone, so that the loss and each entry of its gradient are polynomials in X of
+degree at most 3. Their means over X ~ N(0, 1)^{d×T} are the means over the 2Td matrices with one entry ±√(Td) and
 zeros elsewhere, which have the Gaussian moments up to the third. A permutation of the tokens changes neither the law of
 X nor such a W, so that the mean of the gradient over y is the mean of one subset's gradient over all permutations.
 """
@@ -44,7 +44,7 @@ def softmax(logits: Array) -> Array:
 
 
 def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array, Array]:
-    """Return the attended mean (Xp, p), the output f and f − STS; with sign 1 and |X|, |V|, the sums of the sizes."""
+    """Return the attended mean (Xp, p), f, and f − STS; with sign 1 and |X|, |V|, the sums of the terms' sizes."""
     import numpy as np
 
     attended = np.concatenate([X @ p, np.broadcast_to(p, (len(X), len(p)))], axis=1)
@@ -69,7 +69,7 @@ def slopes(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[
 
 
 def over_subsets(slope_V: Array, column: Array, y: Array) -> tuple[Array, Array]:
-    """Return the means of a subset's slopes over all permutations of the tokens: those in V, and in W."""
+    """Return the means of a subset's slopes, in V and in W, over all permutations of the tokens."""
     import numpy as np
 
     d, T = len(slope_V), len(y)

@@ -22,7 +22,7 @@ _LAST = 2e-4
 
 @dataclass(frozen=True)
 class OneHotRun:
-    """Gradient descent on the population loss at V = (α I, 0), W = diag(0, C(I − 11ᵀ/T)), one-hot encodings.
+    """Gradient descent on the population loss with one-hot encodings, at V = (α I, 0), W = diag(0, C(I − 11ᵀ/T)).
 
     With attention p_i and the target's weights u_i = [i ∈ y]/q, the loss is d/2 Σ r_i², r_i = αp_i − u_i, as the
     tokens are independent and of variance 1. The norms of I_d and I − 11ᵀ/T are √d and √(T−1), so that the steps are
@@ -41,7 +41,7 @@ class OneHotRun:
         return self.T / self.q, 0.0
 
     def odds(self, C: float) -> float:
-        """Return the attention on all other tokens over that on the selected ones."""
+        """Return the attention on the other tokens divided by the attention on the selected tokens."""
         return (self.T - self.q) * math.exp(-C) / self.q
 
     def mark(self, odds: float) -> Mark:
@@ -88,9 +88,9 @@ def _far(instance: Instance) -> tuple[OneHotRun, list[Reached]]:
 def _nearer(distances: Iterator[tuple[float, dict[str, float]]]) -> Iterator[Trial]:
     """Yield a trial for each distance from a limit but the first, and one more for the last distance.
 
-    The claims are that each distance is at most half of the one before, or 2e-4, and that the last is at most 2e-4. The
-    distances are of order r (the lag) or r² log t (the slope), so that they fall by 10 or nearly 100 when the odds fall
-    by 10; the lag's first term, |1 − d/(T−1)| r, is below 1e-4 at the last odds.
+    The claims are that each distance is at most half of the previous one, or 2e-4, and that the last is at most 2e-4.
+    The distances are of order r (the lag) or r² log t (the slope): when the odds fall by a factor of 10, they fall by
+    a factor of 10 or nearly 100. The lag's first term, |1 − d/(T−1)| r, is below 1e-4 at the last odds.
     """
     before, tried = next(distances)
     for distance, tried in distances:
@@ -100,7 +100,7 @@ def _nearer(distances: Iterator[tuple[float, dict[str, float]]]) -> Iterator[Tri
 
 
 def slope(limit: sp.Expr) -> "Trials":
-    """Return trials of 1/(t L_t) → `limit`: at four rising t it is nearer each time."""
+    """Return trials of 1/(t L_t) → `limit`: at four increasing t it is nearer to the limit each time."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         run, states = _far(instance)
@@ -112,7 +112,7 @@ def slope(limit: sp.Expr) -> "Trials":
 
 
 def steps(product: sp.Expr) -> "Trials":
-    """Return trials of ε N(ε) → `product`, N(ε) the first step with L_t ≤ ε: at four ε it is nearer each time.
+    """Return trials of ε N(ε) → `product`, N(ε) the first step with L_t ≤ ε: at four falling ε it is ever nearer.
 
     ε is the loss at a step, so that N is that step or, as steps are joined, within 1 of it.
     """

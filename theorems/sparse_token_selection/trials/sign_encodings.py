@@ -26,7 +26,7 @@ _MOST_CELLS = 2_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """T tokens of dimension d, q selected, encodings of dimension D, step size, whether the query is attended to."""
+    """T tokens of dimension d, q selected; encodings of dimension D; step size; whether the query is attended to."""
 
     T: int
     q: int
@@ -42,7 +42,7 @@ class Sizes:
         return Sizes(T, q, d, D, float(instance["eta"]), query)  # pyright: ignore[reportArgumentType]
 
     def loss(self, alpha: float, P: Array, R: Array) -> Array:
-        """Return the loss at shares, or at their means."""
+        """Return the loss at P and R; for the values of single draws, return the losses of the draws."""
         return self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q)
 
     def gradient(self, alpha: float, P: Array, R: Array, P_slope: Array, R_slope: Array) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ class Sizes:
         )
 
     def pair(self, a: float, c: float) -> State:
-        """Return α and C of (√d α, √D C)."""
+        """Return α and C at the state (a, c) = (√d α, √D C)."""
         return a / math.sqrt(self.d), c / math.sqrt(self.D)
 
 

@@ -77,7 +77,7 @@ class Descent:
 
     @property
     def settled(self) -> bool:
-        """Whether the run is at rest at the end."""
+        """Whether the run has settled at the last state."""
         return self._settled(self.later)
 
     @property
@@ -96,7 +96,7 @@ class Descent:
         return end - before > 0.003 * (1 + before)
 
     def stationary(self, near: State) -> State:
-        """Return a stationary point of the loss that is found from a state."""
+        """Return the stationary point of the loss that a root search from a state finds."""
         from scipy.optimize import root
 
         found = root(lambda x: self.means.gradient(float(x[0]), float(x[1])), near, tol=1e-13)
@@ -121,7 +121,7 @@ class Descent:
         return (np.array(rows) + np.array(rows).T) / 2
 
     def distance(self, state: State, point: State) -> float:
-        """Return the distance of two states."""
+        """Return the distance between two states."""
         return _norm(state[0] - point[0], state[1] - point[1])
 
 
@@ -149,7 +149,7 @@ def _fall(sample: SignSample, state: State, factor: float) -> tuple[float, float
     """Return L(x) − L(x − η∇L) − factor |∇L|², and its error: six standard errors, and rounding.
 
     With ĝ for the sample's gradient and δ for its error, L(x − ηĝ) is off by −η∇L(x − ηĝ)·δ and |ĝ|² by 2ĝ·δ, to first
-    order: the standard error is that of the mean of these parts of each pair of encodings.
+    order: the standard error is that of the mean, over pairs of encodings, of the fall of L with these terms.
     """
     sizes = sample.sizes
 
@@ -185,8 +185,9 @@ def falls(query: bool, factor: sp.Expr) -> "Trials":
 def vanishes(query: bool, bound: sp.Expr) -> "Trials":
     """Return trials of Σ |∇L|² <= bound over n steps and some |∇L|² <= bound/n, for n from the smooth state on.
 
-    The sum after that state is an integral over the curve through the iterates, by trapezia of a width of 4 % of the
-    step. The error is taken to be 1 % plus six standard errors of the loss divided by η: the sum is near a loss over η.
+    The sum after that state is an integral over the curve through the iterates, by the trapezoidal rule with widths of
+    4 % of the step. The error is taken to be 1 % of the sum plus six standard errors of the loss divided by η, as the
+    sum is near a loss divided by η.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -238,11 +239,11 @@ def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -
 
 
 def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], bool] | None = None) -> "Trials":
-    """Return trials of the alternative at the end of a run.
+    """Return trials that a run converges to a stationary point or that |C| rises.
 
-    Either (α, place · C) is within 1e-4 of a stationary point, and nearer to it whenever the step has grown √2-fold, or
-    |C| rises. It must not rise if the loss is below those at C times powers of 2 of either sign, nor if `bounded` is
-    true. With the query, α and C are positive at the stationary point.
+    In the first case (α, place · C) at the end is within 1e-4 of a stationary point, and the run is nearer to it
+    whenever the step has grown √2-fold. |C| must not rise if the loss at the end is below the least losses over α at C
+    times ±2, ±4, …, nor if `bounded` is true. With the query, α and C are positive at the stationary point.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -304,7 +305,7 @@ def _slopes(sample: SignSample, state: State) -> tuple[Array, Array]:
 def ends_at_the_least_loss(*, query: bool = True, place: float = 1.0) -> "Trials":
     """Return trials of the end of a run: (α, place · C) is within 1e-4 of a stationary point.
 
-    The loss there is also at most that at other C, multiples of the point's from 0 to 64, with the best α for each.
+    The loss there is also at most the least loss over α at other C, the multiples 0 to 64 of the point's C.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -345,9 +346,10 @@ def _least_loss(sample: SignSample, C: float) -> float:
 def geometric(query: bool, rate: Callable[[float, float, float], float]) -> "Trials":
     """Return trials of the rate `rate(η, λ, Λ)`, λ and Λ the least and largest eigenvalue of the limit's Hessian.
 
-    The trials are that the rate is below 1, and steps from states at a relative distance of 1e-7 to 1e-3 of the limit.
+    The trials are that the rate is below 1, and steps from states at a relative distance of 1e-7 to 1e-3 from the
+    limit.
 
-    A step's derivative on the way to the limit differs from that at the limit by η times the difference of the
+    A step's derivative near the limit differs from its derivative at the limit by η times the difference of the
     Hessians: twice this product at the state is allowed for.
     """
 

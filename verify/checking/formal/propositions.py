@@ -45,7 +45,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Parameters
     ----------
     package
-        The package whose `.v` files hold the propositions.
+        The package whose `.v` files contain the propositions.
     proofs
         Names of propositions, such as `Halves.claims.positive`, each with the name of its theorem.
     besides
@@ -59,7 +59,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Raises
     ------
     TheoremError
-        If a name is not that of a proposition, or a file that a proposition rests on holds more than definitions.
+        If a name is no proposition's name, or a file that a proposition rests on contains more than definitions.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
 
 
 def modules_of(texts: Mapping[str, FormalText]) -> list[str]:
-    """Return the modules that hold the propositions of some formal texts, and their proofs."""
+    """Return the modules that contain the propositions of some formal texts, and the proofs of these propositions."""
     names = (name for text in texts.values() for name in (*dict(text.propositions), *text.proofs))
     return sorted({name.rpartition(".")[0] for name in names})
 
@@ -110,12 +110,12 @@ def check_text(texts: Mapping[str, FormalText]) -> str:
 
 @cache
 def sources_of(package: str) -> Sources:
-    """Return the `.v` files of a package. Raises InputError for a package that can hold no files."""
+    """Return the `.v` files of a package. Raises InputError for a package without a folder."""
     return Sources(package_folder(package))
 
 
 def proposition_of(sources: Sources, name: str) -> Definition:
-    """Return a proposition by its whole name. Raises TheoremError for an unknown one."""
+    """Return the proposition of a full name. Raises TheoremError for an unknown name."""
     module, _, short = name.rpartition(".")
     if module in sources.files:
         for each in definitions(sources, module):

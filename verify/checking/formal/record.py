@@ -1,4 +1,4 @@
-"""The record of the claims that a proof assistant's kernel accepted, and the test that it fits the present files.
+"""The record of the claims that a proof assistant's kernel accepted, and the test that the record is up to date.
 
 `formal.json` in a package's folder has an entry for each theorem: the statement's digest, the versions of Rocq and of
 its libraries, and the axioms. It lists the claims accepted as typed in `.v` files and those accepted as exported from
@@ -81,7 +81,7 @@ def recorded(theorem: Theorem) -> Kernel:
 
 
 def write(found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Put entries into the records of the packages that the theorems are of. Raises InputError and OSError."""
+    """Add entries, by theorem, to the records of the theorems' packages. Raises InputError and OSError."""
     for package in {package_of(name) for name in found}:
         now = {**entries(package)} | {name: entry for name, entry in found.items() if package_of(name) == package}
         write_whole(package_folder(package) / RECORD, json.dumps(dict(sorted(now.items())), indent=1) + "\n")
@@ -106,7 +106,7 @@ def kernel_of(theorem: Theorem, entry: Mapping[str, Any], by: str) -> Kernel:
 
 
 def typed_digest(theorem: Theorem) -> str:
-    """Return a digest of the files of the formal texts and their proofs, and of the check that these fit each other."""
+    """Return a digest of the files of formal texts and proofs, and of `check_text`; a message if a file is missing."""
     texts = theorem.statement.formal
     try:
         (package,) = {text.package for text in texts.values()}

@@ -1,6 +1,6 @@
 """The `.v` files of a package, the files that each needs, and a digest of them, read as text without Rocq.
 
-Each folder of the package that holds such files is a root in Rocq, named by the words of the folder's name:
+Each folder of the package that contains such files is a root in Rocq, named by the words of the folder's name:
 `finite_sums/bounds.v` is `FiniteSums.bounds`.
 """
 
@@ -36,13 +36,13 @@ def sentences(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Sources:
-    """The `.v` files below a folder, by the folders in it."""
+    """The `.v` files of a package, in the folders of the package's folder."""
 
     folder: Path
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
-        """The names of the folders that hold `.v` files, by their logical names in Rocq."""
+        """The names of the folders that contain `.v` files, by their logical names in Rocq."""
         held = sorted(each for each in self.folder.iterdir() if each.is_dir() and next(each.rglob("*.v"), None))
         return {"".join(word.capitalize() for word in each.name.split("_")): each.name for each in held}
 
@@ -68,7 +68,7 @@ class Sources:
                 yield from (f"{within}{name}" for name in required[2].split() if f"{within}{name}" in self.files)
 
     def closure(self, modules: Iterable[str]) -> list[str]:
-        """Return modules and all that they need, each after its own needs. Raises KeyError for an unknown one."""
+        """Return modules and all that they need, each after those it needs. Raises KeyError for an unknown module."""
         order = list[str]()
 
         def visit(module: str) -> None:
@@ -82,7 +82,7 @@ class Sources:
         return order
 
     def digest(self, modules: Iterable[str]) -> str:
-        """Return a digest of the files of some modules and of all that they need."""
+        """Return a digest of the files of some modules and of all modules that they need."""
         digest = hashlib.sha256()
         for module in self.closure(modules):
             content = self.files[module].read_bytes()
@@ -90,7 +90,7 @@ class Sources:
         return digest.hexdigest()
 
     def copied(self, folder: Path) -> "Sources":
-        """Copy the files to another folder, except those that are there already, unchanged."""
+        """Copy the files to another folder, unless they are there unchanged, and return the files there."""
         for path in self.files.values():
             to = folder / path.relative_to(self.folder)
             to.parent.mkdir(parents=True, exist_ok=True)

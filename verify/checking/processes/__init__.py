@@ -1,1 +1,1 @@
-"""A theorem in other processes: its reference for loading, and a test that it is the same one there."""
+"""A theorem in other processes: its reference for loading, and a test that the theorem loaded there is the same."""

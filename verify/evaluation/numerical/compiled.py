@@ -35,8 +35,8 @@ class Scores:
 
     `violation`, of shape (n,), is 0 where the relations hold and the values are in their domains, else the sum of the
     amounts by which they fail; for an equation, this amount is relative to the sizes of its sides. `absolute` and
-    `relative`, of shape (n, clauses), are each clause's margin, and the margin over the sizes of its sides; inf stands
-    for no margin.
+    `relative`, of shape (n, clauses), are each clause's margin, and the margin divided by the sizes of its sides; inf
+    stands for no margin.
     """
 
     violation: np.ndarray
@@ -100,7 +100,7 @@ class Compiled:
         }
 
     def _along(self, margins: Margins, named: Points, where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins of a clause about a recursion; the recursion is followed only at the points in scope."""
+        """Return the margins of a clause about a recursion, which is iterated only at the points in scope."""
         relative = np.full(where.shape, np.inf)
         if where.any():
             relative[where] = margins(named)
@@ -283,7 +283,7 @@ def _compiled(
 
 
 def _relative(relation: Any, slack: sp.Expr, statement: Statement) -> sp.Expr:
-    """Return a relation's slack; that of an equation is divided by the sizes of its sides."""
+    """Return a relation's slack; the slack of an equation is divided by the sizes of its sides."""
     if not isinstance(relation, sp.Eq):
         return slack
     left, right = (Magnitude(statement.expand(side)) for side in relation.args)

@@ -19,9 +19,9 @@ class NumericalLimits:
     run_steps: int = 512
     run_block: int = 16
     # A run seems to settle above a level under three conditions. Its fall in the last quarter of the steps is at most
-    # `slowed` times its fall in the quarter before (for 1/t and 1/t^2 this ratio is larger). It made more than the
-    # share `moved` of the way to the level. The limit that a geometric series predicts leaves more than the share
-    # `moved` of the way that was left at half time. The margin of such a run is `suspected`.
+    # `slowed` times its fall in the quarter before (for 1/t and 1/t^2 this ratio is larger). It fell by more than the
+    # share `moved` of the distance from its start to the level. The limit that a geometric series predicts is above the
+    # level by more than the share `moved` of the distance at half time. The margin of such a run is `suspected`.
     slowed: float = 0.1
     moved: float = 1e-3
     suspected: float = -1e-3
@@ -31,7 +31,7 @@ class NumericalLimits:
     # are the standard deviations of the coordinates' changes.
     around: int = 500
     widths: tuple[float, ...] = tuple(4.0**-k for k in range(10))
-    # Maximum relative difference at which an unsolved equation holds, and that beyond which a claimed equation fails.
+    # Maximum relative difference at which an unsolved equation holds, and the one above which a claimed equation fails.
     agrees: float = 1e-15
     unequal: float = 1e-9
     # Number that is added to the amount by which a relation fails, because a strict relation may fail by 0.
@@ -52,7 +52,7 @@ class NumericalLimits:
     inside: float = 14
     towards: float = 14
     away: float = 15
-    # Standard deviation of the coordinates in the half of the draws that lies around coordinate 0.
+    # Standard deviation of the coordinates in the half of the draws that is normal around coordinate 0.
     spread: float = 1.5
     # Maximum number of points evaluated for a claim on all values of variables, at one instance.
     over_variables: int = 20_000

@@ -1,4 +1,4 @@
-"""Points of the numerical search: simple ones on a lattice, drawn ones, and the coordinates in which it descends."""
+"""Points of the numerical search: simple points on a lattice, drawn points, and the coordinates for descents."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -102,10 +102,9 @@ def reaching(
 ) -> Margins:
     """Return the margins of the claim that the observable reaches `level`, by the step `within` if that is given.
 
-    The claim also says that the observable does not reach it before the step `not_before`; if it does, the margin is
-    negative. If `within` is
-    given, the margin is at most the share of the steps that is left when the level is reached. Otherwise a run is
-    suspected if it seems to settle above the level.
+    The claim also says that the observable does not reach the level before the step `not_before`; if it does, the
+    margin is negative. If `within` is given, the margin is at most the share of the steps that is left when the level
+    is reached. Otherwise a run is suspected if it seems to settle above the level.
 
     Raises
     ------
@@ -124,7 +123,7 @@ def reaching(
         if within is None:
             late, never = 1.0, _settling(seen, bound)
         else:
-            # Nothing is known about the steps of a run after those that are followed.
+            # Nothing is known about a run after its last computed step.
             late, never = _left(step, crossed, last), np.where(last < len(seen), -1.0, 1.0)
         room = np.where(first > 0, np.clip(step / first - 1, -1, 1), 1.0)
         return np.where(known, np.where(reached, np.minimum(room, late), never), np.inf)

@@ -88,10 +88,10 @@ def points_against(
 
 @dataclass
 class _Numerical:
-    """The search at one choice of words, with about `most` points, and its findings for each clause.
+    """The search at one choice of words, with about `most` points, and its findings by each clause's place.
 
-    Each of these maps a clause's place: `best` to the points from which descents start, `nearest` to the least relative
-    margin in scope and its point, and `silent` to points in scope at which the clause has no value in float64.
+    `best` has the points from which descents start, `nearest` the least relative margin in scope and its point, and
+    `silent` points in scope at which the clause has no value in float64.
     """
 
     read: Compiled
@@ -182,7 +182,7 @@ class _Numerical:
             yield from self._among(values_at(self.read.boxes, drawn(self.read.boxes, count, source)))
 
     def _narrowed(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield suspects from draws ever nearer to the best points; many runs together cost about as much as one."""
+        """Yield suspects from draws ever closer to the best points; many runs at once cost about as much as one."""
         boxes = self.read.boxes
         ends = np.array([box.ends() for box in boxes])
         for clause in self.read.runs:

@@ -1,4 +1,4 @@
-"""Compilation of a theorem by Rocq's kernel: of its formal texts, and of the export of its statement."""
+"""Compilation of a theorem with Rocq: of its formal texts, and of the export of its statement."""
 
 import hashlib
 import re
@@ -41,7 +41,7 @@ class Acceptance:
 
 
 def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptance:
-    """Compile a theorem's formal texts and its export, below a folder."""
+    """Compile a theorem's formal texts and its export below a folder, and return the parts that Rocq accepted."""
     typed_part, exported_part = _typed(theorem, folder), _exported(theorem, folder, seconds)
     entry = {"statement_digest": theorem.statement.digest, "rocq": rocq_version()}
     entry |= {"typed": typed_part.entry, "exported": exported_part.entry}

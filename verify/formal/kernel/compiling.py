@@ -27,7 +27,7 @@ class Compiled:
 
 
 def compiled(folder: Path) -> Compiled:
-    """Compile the files of a folder, and refuse proofs with axioms that may not be assumed."""
+    """Compile the files of a folder, and return the verdict; proofs with axioms that may not be assumed are refused."""
     printed = ""
     for name in FILES:
         found = ran(folder, "coqc", "-q", "-R", ".", logical_name(folder), name)

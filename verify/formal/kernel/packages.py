@@ -24,7 +24,7 @@ def options(sources: Sources) -> list[str]:
 def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
     """Compile modules and all modules that they need, unless up to date; return the first failure, or None."""
     for module in sources.closure(modules):
-        # A file beside each compiled file has the digest of all its sources.
+        # A `.made` file beside each compiled file contains the digest of its source and of all sources that it needs.
         path, digest = sources.files[module], sources.digest([module])
         made = path.with_suffix(".made")
         if _text(made) != digest or not path.with_suffix(".vo").is_file():

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""Heads that bind symbols or choose: sums, products, recursions, pieces; and their parts that are always computed."""
+"""Heads that bind symbols or choose: sums, products, recursions, Piecewise; and their parts always computed."""
 
 from collections.abc import Callable, Collection
 from typing import Any, TypeAlias
@@ -71,7 +71,7 @@ def always_computed(node: Any) -> tuple[Any, ...]:
 
 
 def changed(node: Any, change: Change) -> Any:
-    """Return a sum, a product, a recursion or pieces with their parts changed."""
+    """Return a sum, a product, a recursion or a Piecewise with its parts changed."""
     if isinstance(node, SERIES):
         terms, (symbol, *ends) = outermost(node)
         return node.func(change(terms, (symbol,)), (symbol, *(change(end, ()) for end in ends)))

@@ -84,7 +84,7 @@ FORMS: Mapping[str, str] = {
     "x + y, x - y, x*y, x/y": "x/y has no value at y = 0",
     "x**y": "x**0 is 1, 0**0 too; 0**y is 0 for y > 0, no value for y < 0; where x < 0, y must be an integer",
 }
-"""The parts of a line beside functions and constants, each with its meaning."""
+"""The parts of a line other than functions and constants, each with its meaning."""
 
 
 def rows() -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ End: TypeAlias = tuple[Fraction, bool]
 
 @dataclass(frozen=True)
 class Domain:
-    """The domain of a name: whether it has integers only, and its ends."""
+    """The domain of a name: whether it contains only integers, and its ends."""
 
     integer: bool = False
     lower: End | None = None

@@ -70,7 +70,7 @@ _REMEDIES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, and its first column, counted from 1; `name` says in errors what the line is."""
+    """A part of a line: its text, and its first column, counted from 1; `name` is what errors call the line."""
 
     line: str
     text: str

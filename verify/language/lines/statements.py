@@ -94,7 +94,7 @@ def read_line(line: str) -> Line:
 
 
 def _plain(line: str) -> str:
-    """Return a line with signs of mathematics as they are written in Python."""
+    """Return a line with mathematical signs replaced by their forms in Python."""
     for sign, plain in _WRITTEN.items():
         line = line.replace(sign, plain)
     return line

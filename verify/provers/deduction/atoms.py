@@ -332,7 +332,7 @@ class Atoms:
         return 1 if monomial in self.counting else self.integers.get(str(monomial), 0)
 
     def whole(self, exponent: sp.Expr) -> dict[sp.Expr, int] | None:
-        """Return an integer exponent's coefficients in n − l, for integers n of least value l, and in 1; else None."""
+        """Return an integer exponent's coefficients of n − l, for each n of least value l, and of 1; else None."""
         parts: dict[sp.Expr, int] = {sp.Integer(1): 0}
         for term in sp.Add.make_args(sp.expand(self.of(exponent))):
             share, monomial = term.as_coeff_Mul()

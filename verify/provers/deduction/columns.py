@@ -108,7 +108,7 @@ class Columns:
         return polynomial
 
     def all(self) -> Iterator[Column]:
-        """Yield the columns: products of at most `level` + 1 facts, and squares; if `free`, multiples of equations.
+        """Yield the columns: products of at most `level` + 1 facts, and squares; or multiples of equations, if `free`.
 
         A column's `says` has the powers of its monomial and its root in the ring; `in_symbols` makes them expressions.
         """
@@ -202,7 +202,7 @@ class Columns:
             yield from islice(_within(most, degree), PROGRAM.columns)
 
     def _roots(self) -> Iterator[Any]:
-        """Yield sums of two monomials whose squares are in the limits, with coefficients ±1 or completing a square."""
+        """Yield sums of two monomials whose squares fit, with coefficients ±1, or such that they complete a square."""
         half = [k for k in self._monomials(self.degree // 2) if self._fits(_Part(self._folded(self.ring({k: 1}) ** 2)))]
         half = half[: PROGRAM.monomials]
         for i, one in enumerate(half):

@@ -18,7 +18,7 @@ _TINY = 1e-7
 
 @dataclass(frozen=True)
 class Column:
-    """A polynomial that is ≥ 0, or 0, at all points in question.
+    """A polynomial that is ≥ 0, or 0, at all points at which the facts hold.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ Canonical: TypeAlias = frozenset[tuple[frozenset[tuple[sp.Symbol, int]], Fractio
 
 
 def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fraction]]:
-    """Return the symbols and coefficients of a rational polynomial. Raises NoAtomError for any other expression."""
+    """Return the symbols and coefficients of a polynomial over ℚ. Raises NoAtomError for any other expression."""
     symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     try:
         element = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial)
@@ -59,7 +59,7 @@ def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fractio
 
 
 def stated(goal: Goal) -> Any:
-    """Return a goal as data of a relation to 0 whose margin is its expression."""
+    """Return the data of a goal's relation to 0; the margin of the relation is the goal's expression."""
     if goal.relation == "Eq":
         return data_of(sp.Eq(0, goal.expression, evaluate=False))
     return data_of((sp.Gt if goal.strict else sp.Ge)(goal.expression, 0, evaluate=False))

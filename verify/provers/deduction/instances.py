@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of known facts of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
+"""Instances of known facts about exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -211,7 +211,7 @@ class Instances(Values):
             yield from self._split(scope, u)
 
     def _split(self, scope: Scope, u: sp.Expr) -> Iterator[tuple[str, list[sp.Expr]]]:
-        """Yield the uses of the rule `product` that write the logarithm of a product as a sum, factor by factor."""
+        """Yield the instances of `product` that write the logarithm of a product as a sum, factor by factor."""
         rest = u
         for base, power in sp.factor(self._cancelled(u)).as_powers_dict().items():
             factor = next((e for e in (base, -base) if self._is_seen(scope, e, "positive")), None)
@@ -232,6 +232,6 @@ class Instances(Values):
 
 
 def arcs(head: str, of: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return an argument's distances from both ends of the arc on which a sine, or a cosine, is positive."""
+    """Return an argument's distances from both ends of the arc on which `head`, a sine or a cosine, is positive."""
     above = of if head == "sin" else of + sp.pi / 2
     return above, sp.pi - above

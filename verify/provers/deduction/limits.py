@@ -20,19 +20,19 @@ class SearchLimits:
     draws: int = 300
     """The maximum number of random points that are tried to find points at which the facts hold."""
     rounding: float = 1e-6
-    """A negative margin smaller than this share of a goal's terms may be a rounding error: the goal is still tried."""
+    """A negative margin below this share of a goal's terms, in size, may be a rounding error: the goal is tried."""
     steps: int = 8
     """The number of steps of a recursion at whose states a guess is tested."""
     pairs: int = 4
     """The maximum number of exponentials, or of logarithms, that are combined in pairs."""
     wider: int = 6
-    """The maximum number of facts, with instances of growth, for trying products of a higher degree than the goal."""
+    """The maximum number of facts, instances included, for trying products of a higher degree than the goal."""
     cases: int = 4
     """The maximum number of expressions whose signs are tried as cases, one expression at a time."""
     squared: int = 2
     """The maximum number of square roots that are isolated from the rest of a goal and squared."""
     ordered: int = 3
-    """The maximum number of symbols for a proof by cases of all their orders."""
+    """The maximum number of symbols for a proof by cases, one for each order of the symbols."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ProgramLimits:
     tried: int = 60_000
     """The maximum number of products that are considered for the columns: considering them takes about a second."""
     monomials: int = 70
-    """The maximum number of monomials whose sums of two are squared."""
+    """The maximum number of monomials from which squares of sums of two are formed."""
     variables: int = 6
     """The maximum number of variables of a semidefinite program."""
     program: int = 500
@@ -54,7 +54,7 @@ class ProgramLimits:
     roots: int = 3
     """The maximum number of roots in a goal for trying products of facts before the roots are isolated."""
     paired: int = 6
-    """The maximum number of weights whose products of two are used as weights too."""
+    """The maximum number of weights for using the products of two weights as weights too."""
     fine: int = 4
     """The maximum number of variables for trying points with coordinates 1/2, 1/3, 2 and 3 as zeros."""
     facts: int = 8
@@ -94,7 +94,7 @@ class ChainLimits:
     draws: int = 1000
     """The maximum number of random points that are tried to find points at which the facts hold."""
     rounding: float = 1e-9
-    """A negative value below this share of a slope's terms may be an error of floats."""
+    """A negative value below this share of a slope's terms, in size, may be a rounding error."""
     terms: int = 7
     """The maximum number of terms of a slope's numerator for trying known inequalities."""
     operations: int = 400

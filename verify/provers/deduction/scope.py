@@ -268,7 +268,7 @@ class Scope:
         return sorted(found, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
 
     def _relevant(self, above: sp.Expr) -> list[Fact]:
-        """Return the facts without symbols and the facts linked to the goal by shared symbols; all if it has none."""
+        """Return the facts without symbols and those linked to a goal by shared symbols; all for a goal without any."""
         reached, chosen, left = set(self._symbols([above])), list[Fact](), list(self.facts)
         while new := [f for f in left if not f.above.free_symbols or f.above.free_symbols & reached]:
             chosen += new
@@ -287,7 +287,7 @@ class Scope:
         return self.tree(below, [(Fraction(1), Column({}, False, False, (share, (f,), None))) for share, f in shares])
 
     def tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
-        """Return a proof by columns that add up to a goal's numerator; a column holds its factor, facts and root."""
+        """Return a proof by columns that add up to a goal's numerator; `says` has a column's factor, facts and root."""
         terms, (number, below) = [], below.as_coeff_Mul()
         for coefficient, column in found:
             monomial, facts, root = column.says

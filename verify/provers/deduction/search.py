@@ -120,7 +120,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
     def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
         """Return a proof of a goal by a proof of `expression`, which is the goal with its choices made.
 
-        If the proof of `expression` drops facts, the choices may not be seen at each of its places. This proof then
+        If the proof of `expression` drops facts, the choices may be undecided at some of its places. This proof then
         becomes the proof of a lemma.
         """
         tree = self.prove(scope, replace(goal, expression=expression), depth)
@@ -388,7 +388,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Tangents, Transforms, B
 
 
 def _leaves_facts(tree: Tree) -> bool:
-    """Whether a proof has a derivative, or a part without some facts: choices in its goal may be undecided there."""
+    """Whether a proof uses a rule that differentiates or drops facts: choices may be undecided in its parts."""
     return tree["rule"] in ("slope", "concave", "induction", "range", "invariants") or any(
         _leaves_facts(part) for part in tree.values() if isinstance(part, dict)
     )

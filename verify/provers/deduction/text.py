@@ -231,7 +231,7 @@ def _induction(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
 
 
 def _invariants(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
-    """Yield the lines of relations that are shown together."""
+    """Yield the lines of relations of a recursion's states that are shown together."""
     states, known = ", ".join(text_of(sp.Symbol(name)) for name in tree["as"]), list(map(from_data, tree["relations"]))
     n = _text(tree["of"][2])
     yield f"of the states {states} after {n} steps, always:"
@@ -249,7 +249,7 @@ def _invariants(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
 
 
 def _telescoped(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
-    """Yield the lines of sums whose terms are a difference."""
+    """Yield the lines of a proof with sums whose terms are differences G(k + 1) − G(k)."""
     k, first, last, primitive = (_text(tree[key]) for key in ("in", "from", "to", "of"))
     parts = [(from_data(share), _text(term)) for share, term in tree["sums"]]
     joined = " + ".join(term if share == 1 else f"({text_of(share)})*({term})" for share, term in parts)

@@ -42,7 +42,7 @@ _BITS = 192
 _ENTRY_BITS = 2**15
 """The most bits with which the run is followed into the set."""
 _RADII = tuple(Fraction(1, 2**exponent) for exponent in range(4, 24, 2))
-"""Radii of the set, tried in turn: a run enters a smaller set later, and stays in it more easily."""
+"""Radii of the set, tried in turn: a smaller set is entered later, and is more easily shown to be kept."""
 _CONTRACTION = 0.9999
 """A cycle attracts if all eigenvalues of a period's Jacobian are smaller than this in size."""
 _NEWTON_STEPS = 50
@@ -258,7 +258,7 @@ def _enter(
 
 
 def _norm(column: flint.arb_mat) -> flint.arb:
-    """Return an upper bound of the norm, because the square of a ball around 0 would contain negative numbers."""
+    """Return an upper bound of the norm, by upper bounds of entries: a ball's square may contain negative numbers."""
     return sum((abs(entry).upper() ** 2 for entry in column.entries()), flint.arb(0)).sqrt()
 
 

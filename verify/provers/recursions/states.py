@@ -66,7 +66,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class _Extended:
-    """A replacement of a statement in a search: its parameters are those of `statement`, if given, and the states."""
+    """A stand-in for a statement in a search: its parameters are those of `statement`, if given, and the states."""
 
     dynamics: Dynamics
     level: sp.Expr
@@ -102,7 +102,7 @@ class _Deduced:
     def of(
         dynamics: Dynamics, statement: Statement | None, level: sp.Expr, work: int, *, hypotheses: bool
     ) -> "_Deduced":
-        """Return the deductions from a statement's relations, or from none; the states are any real numbers."""
+        """Begin a search whose facts are a statement's relations, or none; the states are any real numbers."""
         known = [] if statement is None else [*statement.domain]
         said = () if statement is None or not hypotheses else statement.hypotheses
         known += [h.relation for h in said if h.relation is not None]
@@ -158,8 +158,8 @@ def falling_proof(
 ) -> Proof | None:
     """Return the proof, of kind "falls", that the observable comes down to a level for all parameters, or None.
 
-    In `dynamics` and `level`, definitions are substituted. Above the level each step lowers the observable by at least
-    an amount that depends on the parameters alone. Signs of the states are used as invariants if needed.
+    `dynamics` and `level` must have the definitions substituted. Above the level each step lowers the observable by at
+    least an amount that depends on the parameters alone. Signs of the states are used as invariants if needed.
     """
     if _is_beyond(dynamics):
         return None
@@ -190,7 +190,7 @@ def _is_beyond(dynamics: Dynamics) -> bool:
 
 
 def _stated(kind: str, invariants: Sequence[Goal], kept: dict[str, list[Tree]]) -> Proof:
-    """Return a proof's kind, its invariants, and how they are kept."""
+    """Return a proof with its kind, its invariants, and the proofs that these are kept."""
     relations = {"Ge": sp.Ge, "Gt": sp.Gt, "Eq": sp.Eq}
     stated = [data_of(relations[goal.relation](goal.expression, 0, evaluate=False)) for goal in invariants]
     return {"kind": kind, "invariants": stated, **kept}

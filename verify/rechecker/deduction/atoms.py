@@ -3,8 +3,8 @@
 Its functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
 such integers, with 0⁰ = 1. A base is split into factors u, each with its own power; so 2^n is an integer ≥ 1. Different
 atoms are treated as independent variables. An expression is read only if it is shown to have a value: a divisor or its
-negative must be positive, the argument of a logarithm positive, and that of a root ≥ 0. The sign of a polynomial is
-shown if the polynomial is a multiple of a fact, or term by term from the signs of the atoms and from even powers. Every
+negative must be positive, a logarithm's argument positive, and a root's argument ≥ 0. The sign of a polynomial is shown
+if the polynomial is a multiple of a fact, or term by term from the signs of the atoms and from even powers. Every
 divisor is positive, so a quotient has its numerator's sign.
 """
 
@@ -47,7 +47,7 @@ def _apart(key: frozenset[tuple[int, int]]) -> tuple[frozenset[tuple[int, int]],
 
 
 def _may_divide(fact: frozenset[tuple[int, int]]) -> bool:
-    """Whether a fact has several terms, or is like −x >= 0; a fact like x >= 0 is a sign of an atom."""
+    """Whether a fact has several terms, or is like −x >= 0; a fact like x >= 0 is noted as the sign of an atom."""
     return len(fact) > 1 or any(key and c < 0 for key, c in fact)
 
 
@@ -57,7 +57,7 @@ def _sign(given: Given, name: Name) -> Sign:
 
 
 class Atoms(FunctionAtoms):
-    """The field of these quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
+    """The field of such quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
 
     def __init__(self, given: Given, units: dict[Exponent, Fraction]) -> None:
         super().__init__(given.effort, partial(_sign, given), _admitted, units)
@@ -147,7 +147,7 @@ class Atoms(FunctionAtoms):
         return positive or not strict
 
     def ends(self, node: Node) -> tuple[Fraction, Fraction]:
-        """Return the least and the largest value of a symbol by the facts. Raises Rejected if they do not give both."""
+        """Return a symbol's lower and upper bound by the facts. Raises Rejected if the facts do not give both."""
         (unit,) = self.symbol(node).numerator
         alone = [
             (dict(rest)[unit], end) for rest, (end, _) in self.bounds.items() if {key for key, _ in rest} == {unit}
@@ -189,9 +189,10 @@ class Atoms(FunctionAtoms):
         return False
 
     def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
-        """Return the place of a function of a base, as an atom that is positive, or ≥ 0, if the base is shown to be.
+        """Return the place of a function of a base, as an atom with the sign that is shown of the base.
 
-        Raises Rejected if the base is not shown to have the sign `needs`.
+        A logarithm is positive if its argument is a number > 1; its sign is not known otherwise. Raises Rejected if the
+        base is not shown to have the sign `needs`.
         """
         good = self.is_positive(base)
         sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
@@ -206,7 +207,7 @@ class Atoms(FunctionAtoms):
         return self.opaque(kind, [base], (more,), sign)
 
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
-        """Return a quotient whose numerator has no root to the power of its order: u^(1/q) to the power q is u."""
+        """Return a reduced quotient in whose numerator u^(1/q) has only powers below q: its power q is u."""
         value = super()._reduced(numerator, number, powers)
         for place, (base, order) in self.roots.items():
             self.effort.spend(len(value.numerator))
@@ -245,7 +246,7 @@ class Atoms(FunctionAtoms):
         return atom
 
     def _primes(self, value: Quotient) -> list[tuple[Quotient, int]]:
-        """Return the factors of a positive number and their powers: primes below 100, and what remains above and below.
+        """Return factors of a positive number p/q, with powers: primes below 100, and the remaining factors of p and q.
 
         The list is empty for an integer that is such a factor itself, and for a value that is no positive number.
         """

@@ -27,8 +27,8 @@ class Box:
     def refuse_negative(self, box: Mapping[Name, Ends], cuts: Data, where: str) -> None:
         """Raise Rejected if the value is not shown to be > 0 on a box.
 
-        The cuts are null, or a list of a symbol, a number between its ends, and the cuts of the parts below and above
-        it.
+        The cuts are null, or a list: a symbol, a number between its ends, and the cuts of the parts below and above
+        this number.
         """
         given = self.scope.given
         given.effort.spend(20)

@@ -39,7 +39,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Scope:
-    """The facts at a place in a proof, None for those that do not hold there; `bound` are the proof's own names."""
+    """The facts at a place in a proof, None for each that is not known there; `bound` are the proof's own names."""
 
     given: Given
     field: Atoms
@@ -68,7 +68,7 @@ class Scope:
         return replace(inner, facts=(*self.facts, Fact(node, known, relation)))
 
     def without(self, mask: int, values: Names | None = None) -> "Scope":
-        """Return the scope without the facts that mention some symbols, and without conclusions from these alone.
+        """Return the scope without the facts that mention some symbols, and without conclusions from these facts.
 
         With `values`, the values replace the symbols in the facts. All facts are read twice, the second time with all
         of them known.
@@ -138,7 +138,7 @@ def _circle(field: Atoms, u: Quotient) -> Quotient:
 
 
 def _of_a_sum(head: str, field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """The sums: sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
+    """Addition theorems: sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
     (sin_u, cos_u), (sin_v, cos_v) = ([field.function(f, [each]) for f in ("sin", "cos")] for each in (u, v))
     if head == "sin":
         total = field.plus(field.times(sin_u, cos_v), field.times(cos_u, sin_v))

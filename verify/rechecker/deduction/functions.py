@@ -248,7 +248,7 @@ class FunctionAtoms(Quotients):
         return product
 
     def scope(self, node: Node, evaluate: EvaluateIn, symbols: Mapping[Node, Quotient]) -> Quotient:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the value of pieces, a sum, a product or a recursion."""
+        """Return the value of a Piecewise, a sum, a product or a recursion."""
         if node.head == "Piecewise":
             return scope_value(node, self, partial(evaluate, self))
         inside, names, outside = bound_in(node)

@@ -10,7 +10,7 @@ from .atoms import Atoms
 def mean(field: Atoms, *values: Quotient) -> Quotient:
     """Σ u_i ≥ n v for n values u_i ≥ 0 whose product is at least v^n; v is the first argument.
 
-    If v > 0, then v ≤ (Π u_i)^(1/n) ≤ Σ u_i / n. A u_i with an integer weight is an argument several times.
+    If v > 0, then v ≤ (Π u_i)^(1/n) ≤ Σ u_i / n. A u_i with an integer weight is repeated among the arguments.
     """
     if len(values) < 2:
         raise Rejected("a mean of nothing")

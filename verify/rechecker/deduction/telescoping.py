@@ -11,7 +11,7 @@ from .integers import is_integer
 
 
 class Telescope(NamedTuple):
-    """The goals for each term, their scope, and the conclusion."""
+    """The scope at a term, the goal for each term, and the conclusion."""
 
     inner: Scope
     step: Goal
@@ -60,6 +60,6 @@ def _at_a_term(scope: Scope, symbol: Node, first: Node, last: Node) -> Scope:
     (place,) = inner.field.inside(key)
     inner.field.whole[place] = 0
     if inner.field.is_nonnegative(inner.value(first)):
-        # The symbol is not less than the first end, so that it has the same sign.
+        # The symbol is at least the first end, so it is ≥ 0, or > 0, as well.
         inner.field.know(inner.value(symbol), strict=inner.field.is_positive(inner.value(first)))
     return inner.with_fact(terms.minus(symbol, first), "Ge").with_fact(terms.minus(last, symbol), "Ge")

@@ -1,4 +1,4 @@
-"""The kinds of proof about polynomials in matrices, and about polynomials of least square against a measure."""
+"""The kinds of proof about polynomials in matrices, and about polynomials p with the least ∫ p² dμ for a measure μ."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -31,12 +31,12 @@ from .positivity import positive_in_scope
 
 _MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 _MONOMIAL, _TURNED, _PART, _MOST_BITS, _MOST_LETTERS = 400, 72, 300, 2**20, 1000
-"""Bytes of a monomial without letters, a transposed letter, a searched list; most bits of an entry, most letters."""
+"""Bytes of a monomial without letters, a transposed letter, a searched list; most bits of an entry; most letters."""
 
 Scalar: TypeAlias = tuple[tuple[Name, int], ...]
 """A product of symbols: names with their exponents, sorted."""
 Word: TypeAlias = tuple[tuple[str, bool], ...]
-"""Letters in order, and whether each is transposed."""
+"""A product of matrices: letters (their names) in order, and whether each is transposed."""
 Matrices: TypeAlias = Mapping[str, Sequence[Sequence[Fraction]]]
 Sum: TypeAlias = dict[tuple[Scalar, Word], Fraction]
 Length: TypeAlias = tuple[tuple[int, int], ...]
@@ -48,15 +48,15 @@ _ZERO: Data = ["Integer", "0"]
 
 
 class _Monomials:
-    """Reads a clause's expressions as sums of monomials with products of scalars; `numbers` has values of some.
+    """A reader of a clause's expressions as sums of monomials: a number times scalars times matrices.
 
-    With `numbers`, the parameters have their values at the instance as well.
+    `numbers` has the values of some scalars. If it is given, parameters have their values at the instance as well.
     """
 
     def __init__(self, given: Given, clause: dict[str, Data], numbers: Mapping[Name, Node] | None = None) -> None:
         self.given, self.shapes, self.numbers = given, dict[str, tuple[Length, Length]](), numbers
         self.hypotheses_used = False
-        # The data live as long as the file: the address of a part identifies it.
+        # The data are kept as long as this reader, so that a part's address identifies the part.
         self._lettered: dict[int, bool] = {}
         self.sizes, self._field = dict[str, list[Node]](), Quotients(given.effort, given.sign_of, refuse, {})
         if len(items(clause["shapes"], "clause.shapes")) > _MOST_LETTERS:
@@ -72,9 +72,9 @@ class _Monomials:
             self.hypotheses_used |= first[1] or second[1]
 
     def _length(self, node: Node, where: str) -> tuple[Length, bool]:
-        """Return a number of rows or columns, a polynomial of integers, and whether a hypothesis makes it ≥ 1.
+        """Return a number of rows or columns, as a polynomial's terms, and whether a hypothesis shows that it is ≥ 1.
 
-        Raises Rejected for any other node, and if the number is not shown to be ≥ 1 in scope.
+        Raises Rejected unless the node is a polynomial with integer coefficients in integers, shown to be ≥ 1 in scope.
         """
         given = self.given
         if not is_integral(given.effort, node, given.integers):
@@ -94,14 +94,14 @@ class _Monomials:
         return line(name, "a matrix") if type(name := data[1]) is str and name else None
 
     def sides(self, clause: dict[str, Data]) -> tuple[Sum, Sum]:
-        """Return both sides. Raises Rejected if matrices as written do not fit, even if they cancel."""
+        """Return both sides. Raises Rejected if shapes of matrices do not fit, even in terms that cancel."""
         (left, shape), (right, other) = (self.read(clause[side], f"clause.{side}") for side in ("left", "right"))
         if shape != other and _ZERO not in (clause["left"], clause["right"]):
             raise Rejected("clause: an equality of matrices of different shapes")
         return left, right
 
     def read(self, data: Data, where: str) -> tuple[Sum, Shape]:
-        """Return the sum of an expression's data, and its shape. Raises Rejected if it is no such sum."""
+        """Return an expression as a sum of monomials, and its shape. Raises Rejected if it is no such sum."""
         name = self._letter(data)
         if name is not None:
             if name not in self.shapes:
@@ -167,7 +167,7 @@ class _Monomials:
         return total, shape
 
     def _number(self, node: Node) -> Node:
-        """Return a scalar's value. Raises Unknown for one that is not rational."""
+        """Return a scalar's value. Raises Unknown if it is not rational."""
         try:
             return self.given.terms.number(self.given.number(node, None))
         except NotExact as error:
@@ -277,7 +277,7 @@ def same_monomials(given: Given, clause: dict[str, Data], proof: dict[str, Data]
 
 
 def same_monomials_here(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`matrix_identity`, verified: the same with the scalars' values at the instance."""
+    """`matrix_identity`, verified: as `words`, with the parameters' values at the instance."""
     why = f"{where}: the two sides do not have the same monomials at the instance"
     return _compared(_Monomials(given, clause, {}), clause, why)
 
@@ -347,11 +347,12 @@ def _entry(
 
 
 def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; its orthogonality to s, …, s^L decides.
+    """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_1, …, a_L; its orthogonality to s, …, s^L decides.
 
-    The moments show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials p̃ of degree at most L
-    with p̃(0) = 1, at most one has the least ∫ p̃² dμ, namely an orthogonal one. Its ∫ p̃² dμ is ∫ p̃ dμ, which is
-    compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in its interval.
+    The moments are of a measure μ, and show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials
+    p̃ of degree at most L with p̃(0) = 1, at most one has the least ∫ p̃² dμ, namely one orthogonal to s, …, s^L. For
+    it, ∫ p̃² dμ = ∫ p̃ dμ, which is compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in a
+    stated interval.
     """
     index = given.new_name(clause["index"], "clause.index", NATURAL)
 
@@ -399,7 +400,7 @@ def _one_polynomial(given: Given, moments: Sequence[Fraction], count: int, shift
 
 
 def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
-    """Check that there is a measure on the line with some moments m_0, m_1, …. Raises Rejected if there is none.
+    """Check that there is a measure on the line with the moments m_0, m_1, …. Raises Rejected if there is none.
 
     The orthogonal polynomials decide this. If all their mean squares are positive, there is a measure. If the
     polynomial of degree k is the first with mean square 0, its k roots are the only points that a measure can have. It

@@ -1,8 +1,8 @@
 # ruff: noqa: D102 -- the methods of a field are documented once, in `Field`
-"""Proofs by intervals with exact end points: an observable that never increases on an invariant box.
+"""Proofs by intervals with exact endpoints: an observable that never increases on an invariant box.
 
 Balls are too wide at the bounds of a box. With exact ends, 0·x is 0, and a comparison with an attained bound is
-decided. Ends are binary numbers at the bits in force, rounded outwards.
+decided. Ends are binary numbers at the working precision, rounded outwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ class Intervals(Field[Interval]):
 class Box:
     """The conditions of the descent lemma, on parts of a box.
 
-    The observable is L, the step z' = z − D ∇L(z) with D diagonal and positive. On a box (convex in
+    The observable is L, and the step is z' = z − D ∇L(z) with D diagonal and positive. On a box (convex in
     z) that the step maps into itself and where Σ_ij D_i D_j (∂_ij L)² ≤ 4, Taylor's formula along the
     segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|² (1 − ‖D^½ ∇²L D^½‖/2) ≤ L(z).
 
@@ -180,7 +180,7 @@ def _within(inner: Interval, outer: Interval) -> bool:
 
 
 def vanishes(given: Given, node: Node) -> bool:
-    """Whether a node is 0 wherever it is defined."""
+    """Whether a node is shown to be 0 wherever it is defined."""
     (node,), _ = cancelled(given, [node])
 
     def zero(units: dict[Exponent, Fraction]) -> bool:
@@ -213,7 +213,7 @@ def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
 
 
 def halves(part: Sequence[Interval], side: int) -> tuple[list[Interval], list[Interval]]:
-    """Cut a part of a box at the midpoint of a side, rounded to the bits in force. Raises Rejected if it is an end."""
+    """Cut a part of a box at a side's midpoint, rounded. Raises Rejected if rounding moves it outside the side."""
     low, high = part[side]
     middle = ((low + high) / 2).mid()
     if not low <= middle <= high:
@@ -222,7 +222,7 @@ def halves(part: Sequence[Interval], side: int) -> tuple[list[Interval], list[In
 
 
 def read_box(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str, bits: int) -> Box:
-    """Return the box of a descent proof at the bits in force, after a check of its side conditions.
+    """Return the box of a descent proof at the working precision, after a check of its conditions as a whole.
 
     Raises Rejected if a condition does not hold.
     """
@@ -239,7 +239,10 @@ def read_box(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`stays`, verified: reached ≤ level, and the observable never increases; `cuts` is the bisection in preorder."""
+    """`stays`, verified: `reached` ≤ `level`, and the observable never increases on a box, which `cuts` bisects.
+
+    The cuts are in preorder: each is the index of the side that is cut, or −1 for a part on which the conditions hold.
+    """
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     cuts = items(proof["cuts"], f"{where}.cuts")
     if len(cuts) > MOST_CUTS:

@@ -85,7 +85,7 @@ def _by_known(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """By a fact, a symbol x is an expression without x, which replaces x in the goal and in the facts."""
+    """A fact says that a symbol x equals an expression without x, which replaces x in the goal and in the facts."""
     terms, symbol = scope.given.terms, scope.read(tree["in"], f"{where}.in")
     value, fact = scope.read(tree["by"], f"{where}.by"), scope.fact(tree["fact"], f"{where}.fact")
     if symbol.head != "symbol" or value.free & symbol.free or fact.relation != "Eq":
@@ -102,7 +102,7 @@ def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
 
 
 def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The cases are e > 0, e = 0 and e < 0, or e ≥ 0 and e < 0, for an expression e. Each reads the facts again."""
+    """The cases are e > 0, e = 0 and e < 0, or e ≥ 0 and e < 0, for an expression e; each reads the facts again."""
     node = scope.read(tree["of"], f"{where}.of")
     above: Relation = "Ge" if tree["at"] is None else "Gt"
     cases: list[tuple[str, Node, Relation]] = [("above", node, above), ("at", node, "Eq")]
@@ -113,7 +113,7 @@ def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is a number, and positive in a ball."""
+    """The goal is a number, and a ball shows that it is positive."""
     bits = whole(tree["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
         if not evaluate(scope.given.terms, [goal.node], Balls(scope.given.effort, bits))[0] > 0:
@@ -121,7 +121,7 @@ def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_box(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal is positive in a ball on each part of a box: each symbol is between two numbers that facts give.
+    """A ball shows that the goal is positive on each part of a box: each symbol is between two numbers from facts.
 
     The lower number may also be 0, by the symbol's assumptions. An integer is treated like a real number between its
     ends.
@@ -211,8 +211,9 @@ def _inside(
 ) -> tuple[Node, Scope]:
     """Return a goal's slope at a new point of a segment, and the scope in which this point is inside.
 
-    0 times the goal is shown to be 0 from end to end, so the goal has a value there. It is continuous, because
-    `Terms.slope` refuses functions that are not, such as floors. It is differentiable where its slope has a value.
+    0 times the goal is shown to be 0 on the closed segment, so the goal has a value there. The goal is continuous,
+    because `Terms.slope` refuses functions that are not, such as floors. It is differentiable where its slope has a
+    value.
     """
     terms, new = scope.given.terms, scope.given.new_name(["Symbol", tree["as"], "real"], f"{where}.as")
     if new in scope.bound:
@@ -226,7 +227,7 @@ def _inside(
 
 
 def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at the first value of an integer n, and at n + 1 if at n.
+    """The goal holds at the first value of an integer n, and at n + 1 if it holds at n.
 
     In the step, the facts about n are only the ends of its range, and the goal at n.
 
@@ -258,7 +259,7 @@ def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
 
 
 def _end(scope: Scope, n: Node, data: Data, where: str, side: int) -> Node:
-    """Return an end of the values of an integer n; n is shown not to be beyond this end."""
+    """Return an end of the range of an integer n. Raises Rejected if n may be beyond this end."""
     end = scope.read(data, where)
     if end.free & n.free:
         raise Rejected(f"{where}: depends on {shown(n.name)}")
@@ -268,7 +269,7 @@ def _end(scope: Scope, n: Node, data: Data, where: str, side: int) -> Node:
 
 
 def _by_invariants(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """Relations of a recursion's states become facts if they hold at the start, and after n + 1 steps if after n."""
+    """Relations of a recursion's states become facts if true at the start, and after n + 1 steps if true after n."""
     recursion = Recursion.read(scope, tree, where)
     bound, listed = (*scope.bound, *recursion.names), enumerate(items(tree["relations"], f"{where}.relations"))
     relations = [goal_of(scope.given, scope.given.relation(r, f"{where}.relations[{i}]", bound)) for i, r in listed]
@@ -310,11 +311,11 @@ _OF_INEQUALITIES = ("number", "box", "concave", "whole")
 
 
 def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality` or `implication`, verified for all parameters in scope: a tree of rules deduces it from facts.
+    """`inequality` or `implication`, verified for all parameters in scope: a tree of rules shows the claim from facts.
 
     The entries of `relations` give the first facts. An entry is a number or a parameter's name. A number is a place in
-    one list: the domain, the parametric hypotheses, the conditions of an implication. A name stands for the bound in
-    the parameter's domain. Rules add further facts, with the next numbers.
+    one list: the domain, then the parametric hypotheses, then the conditions of an implication. A name stands for the
+    bound in the parameter's domain. Rules add further facts, with the next numbers.
     """
     conditions, conclusion = supposed(given, clause)
     first, used = first_facts(given, proof["relations"], f"{where}.relations", conditions)
@@ -380,7 +381,7 @@ def goal_of(given: Given, relation: Node) -> Goal:
 
 
 def _bound(given: Given, name: str, where: str) -> Goal:
-    """Return the sign of a parameter minus its bound."""
+    """Return the goal that a parameter minus its bound is ≥ 0, or > 0."""
     parameter = given.parameters.get(name)
     bound = None if parameter is None else parameter.minimum if parameter.minimum is not None else parameter.above
     if parameter is None or bound is None or name not in given.values:

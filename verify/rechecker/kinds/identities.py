@@ -55,7 +55,7 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
 
 def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """Return nodes without the parts that occur only times 0, and these parts; `SCOPES` are not searched."""
+    """Return nodes without products that have a factor 0, and these products; limits and `SCOPES` are not searched."""
     nodes, lost, terms = list(nodes), list[Node](), given.terms
     while True:
         done: dict[Node, Node] = {}
@@ -73,7 +73,7 @@ def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Nod
 
 
 def _unsigned_divisors(given: Given, lost: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
-    """Return the cancelled divisors without a proved sign. Raises Rejected for such a logarithm or root."""
+    """Return the cancelled divisors without a proved sign. Raises Rejected for another part that may have no value."""
     left: list[Node] = []
     for node in order(given.effort, lost):
         if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
@@ -101,10 +101,10 @@ def _shows_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
 
 
 def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool = False) -> None:
-    """Check that a factor has no zero on the domain, or is positive: in slacks, its coefficients have one sign.
+    """Check that a factor has no zero on the domain or, with `positive`, is > 0 there: its coefficients have one sign.
 
-    First the larger side of a relation of the domain, a symbol, is written as the smaller side plus a
-    slack. Then every parameter is written as its lower bound plus another slack.
+    The factor is written in slacks. First the symbol that a relation of the domain bounds is written by
+    `with_slack`. Then every parameter is written as its lower bound plus another slack.
     """
     signs: dict[Name, Sign] = {}
     if shift is not None:

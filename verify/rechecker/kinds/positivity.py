@@ -41,7 +41,7 @@ def with_slack(given: Given, relation: Node, i: int, signs: dict[Name, Sign], wh
 
 
 def _below(given: Given, high: Node, name: Name) -> Node:
-    """Return high/(1 + s): each positive number ≤ `high` is this for an s ≥ 0, each number < `high` for an s > 0."""
+    """Return high/(1 + s): each positive number ≤ `high` has this form for an s ≥ 0, each one < `high` for an s > 0."""
     terms = given.terms
     return terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(name))), -1)))
 
@@ -61,7 +61,7 @@ def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> 
 
 
 def positive_in_scope(given: Given, polynomial: Node) -> Checked:
-    """Return whether a polynomial's coefficients, in slacks by one relation at most, show that it is > 0 in scope."""
+    """Return whether a polynomial's coefficients, in slacks of at most one relation, show that it is > 0 in scope."""
     relations = [None, *enumerate((*given.domain, *given.parametric))]
     for used in relations:
         signs: dict[Name, Sign] = {}
@@ -103,8 +103,8 @@ def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: as `positive`, with factors times squares subtracted first.
 
-    Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
-    must have no negative coefficient in the slacks.
+    Each square has a `factor` and a `root`, in the statement's own symbols. The factors and the remaining margin must
+    have no negative coefficient in the slacks.
     """
     return _checked(given, _inequality(given, clause, where), proof, where, "squares")
 
@@ -112,12 +112,12 @@ def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: as `squares`, in each case of a tree of cases.
 
-    A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
+    A slack is named by its relation's place, or by its parameter; a variable of known sign counts as a slack. A tree of
     cases has one of three forms. `slack at times below above` compares the slack x with t, which is the number `at`
     times the slack `times`, if any. If `at` is 0, x = 0 in `below`, and x > 0 in `above`. If `at` is positive, x must
-    be positive too: in `below`, x < t is t/(1 + s) with s > 0, in `above`, x is t + s with s ≥ 0, and s takes the name
-    of x. `slack relation then` uses a relation with the margin h − c·x, h and c > 0 without x: the positive slack x is
-    h/c/(1 + s) with s ≥ 0, or s > 0 if the relation is strict. `multipliers squares` ends a branch: the margin minus
+    be positive too: in `below`, x = t/(1 + s) with s > 0; in `above`, x = t + s with s ≥ 0; s takes the name of x.
+    `slack relation then` uses a relation with the margin h − c·x, h and c > 0 without x: the positive slack x is
+    h/(c (1 + s)) with s ≥ 0, or s > 0 if the relation is strict. `multipliers squares` ends a branch: the margin minus
     the squares, times powers of 1 plus sums of slacks, has no negative coefficient.
     """
     return _checked(given, _inequality(given, clause, where), proof, where, "cases")

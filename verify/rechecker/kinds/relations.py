@@ -19,7 +19,7 @@ _BALL_BITS = 256
 
 
 def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`: the stated margin, larger minus smaller side, is the exact one, or lies in a ball of it.
+    """`inequality`: the stated margin, larger minus smaller side, is the exact margin, or is in a ball around it.
 
     The ball is used if the sides are not computed exactly. The exact margin or the ball decides.
     """
@@ -34,7 +34,7 @@ def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str) -> tuple[Fraction, Fraction]:
     """Return the second minus the first value, as an interval: one point if both are exact, else the ends of a ball.
 
-    Raises Rejected, with `why`, if `stated` is not in it.
+    Raises Rejected, with `why`, if `stated` is not in the interval.
     """
     try:
         small, large = evaluate(given.terms, nodes, Exact(given.effort))
@@ -52,10 +52,10 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
 
 
 def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`: the margin recomputed in balls lies in the stated interval, which decides.
+    """`inequality`: the margin, recomputed in balls, is inside the stated interval, which decides.
 
-    If a primitive is known only by an enclosure, the stated interval and the enclosure made here need not contain one
-    another: they must overlap, and decide alike.
+    If a primitive is known only by an enclosure, the stated interval and the enclosure computed here need not contain
+    each other: they must overlap, and decide the relation alike.
     """
     relation = given.relation(clause["relation"], "clause.relation")
     bits, interval = whole(proof["bits"], f"{where}.bits", *BITS), _interval(proof["margin"], f"{where}.margin")
@@ -74,7 +74,7 @@ def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality` of numbers alone, verified: the margin, found as in `in_ball`, is the same for all parameters."""
+    """`inequality` of numbers alone, verified: the margin, found as for `ball`, is the same for all parameters."""
     if given.relation(clause["relation"], "clause.relation").free:
         raise Rejected(f"{where}.kind: the relation has parameters or variables")
     return in_ball(given, clause, proof, where)
@@ -113,11 +113,11 @@ def _enclosed(value: arb, interval: tuple[Fraction, Fraction], where: str) -> No
 
 
 def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`identity`, `inequality` or `implication`, refuted: at the instance and a point both sides have values.
+    """`identity`, `inequality` or `implication`, refuted: the sides' values at the instance and a point contradict it.
 
-    `difference` states left minus right side of an identity, else larger minus smaller side of the inequality or of the
-    implication's conclusion: as a number or, with `bits`, as an interval. `point` has values of variables, which keep
-    their assumptions and an implication's conditions.
+    `difference` states the left minus the right side of an identity, else the larger minus the smaller side of the
+    inequality or of the implication's conclusion: as a number or, with `bits`, as an interval. `point` has values of
+    variables, which satisfy the variables' assumptions and an implication's conditions.
     """
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *BITS)
     stated = entries(proof["point"], f"{where}.point", "", given.variables)
@@ -150,7 +150,7 @@ def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def _holds_at(given: Given, relation: Node, numbers: dict[Name, Node], bits: int | None, where: str) -> bool:
-    """Whether a relation holds at the instance and a point, exactly or in balls of `bits`. Raises Rejected."""
+    """Whether a relation holds at the instance and a point, exactly or in balls. Raises Rejected if it is undecided."""
     nodes = [given.at_instance(side, numbers) for side in sides(relation)]
     try:
         small, large = evaluate(given.terms, nodes, Exact(given.effort))

@@ -1,9 +1,9 @@
 """Proofs about roots: Krawczyk's test, in balls.
 
 Let c be a point of a box X, and Y any matrix, in practice near the inverse of the Jacobian at c. All roots in X
-lie in K(X) = c − Y f(c) + (I − Y J(X)) (X − c). X contains at most one root if ‖I − Y J(X)‖ < 1, exactly one if
-moreover K(X) lies in X, and none if K(X) and X are disjoint. Symbols that are assumed positive, nonnegative or
-nonzero must be so on the whole box.
+are in K(X) = c − Y f(c) + (I − Y J(X)) (X − c). X contains at most one root if ‖I − Y J(X)‖ < 1, exactly one if
+also K(X) ⊆ X, and none if K(X) and X are disjoint. Symbols that are assumed positive, nonnegative or nonzero must
+be so on the whole box.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _ASSUMED = {"real", "positive", "nonnegative", "nonzero"}
 
 
 class _Equations:
-    """The equations of a clause, with their values and slopes, and its box, which is exact if it is rational."""
+    """The equations of a clause, with their values and slopes, and the clause's box, which is exact if rational."""
 
     def __init__(self, given: Given, clause: Mapping[str, Data], bits: int, where: str) -> None:
         terms = given.terms

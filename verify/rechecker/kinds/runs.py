@@ -1,4 +1,4 @@
-"""Proofs about recursions, in balls: passages, excesses, invariant sets around cycles.
+"""Proofs about recursions, in balls: first passages, excesses, invariant sets around cycles.
 
 A recursion is compiled into a list of binary operations. Its derivatives are found by forward differentiation of the
 graph, each part once, and are compiled in the same way.
@@ -50,7 +50,7 @@ _WEIGHTS: dict[Operation, int] = {_exp: 30, _log: 30, _sqrt: 5, _DIVIDE: 3, _POW
 
 
 class Program:
-    """A straight-line program on balls that computes some nodes at the bits in force; constants are computed once."""
+    """A straight-line program on balls that computes some nodes at the working precision; constants only once."""
 
     def __init__(self, given: Given, outputs: Sequence[Node], inputs: Sequence[Node], bits: int) -> None:
         self.given, self.terms, self.inputs = given, given.terms, list(inputs)
@@ -135,7 +135,7 @@ class Program:
 
 
 def _turned(node: Node, part: Node) -> bool:
-    """Whether a term of a sum is subtracted, or a product is divided by a factor."""
+    """Whether a part is subtracted in a sum, or is a divisor in a product."""
     if part.head != ("Mul" if node.head == "Add" else "Pow"):
         return False
     number = part.args[0 if node.head == "Add" else 1]
@@ -175,7 +175,7 @@ class Recursion:
 
 
 class Run:
-    """A recursion followed in balls at the bits in force, from its start or from checkpoints that enclose it."""
+    """A recursion iterated in balls at the working precision, from its start or from checkpoints that enclose it."""
 
     def __init__(self, recursion: Recursion, checkpoints: Data, last: int, bits: int, where: str) -> None:
         self.given, self.where = recursion.given, where
@@ -194,7 +194,7 @@ class Run:
         self.checkpoints.reverse()
 
     def _restart(self) -> None:
-        """Continue from the stated balls, after checking that the state lies inside them."""
+        """Continue from the stated balls, after a check that the state is inside them."""
         _, stated, place = self.checkpoints.pop()
         for i, (mid, radius) in enumerate(stated):
             if not abs(self.state[i] - ball(mid)) <= ball(radius):
@@ -241,7 +241,7 @@ def level_of(given: Given, clause: dict[str, Data], name: str, bits: int) -> arb
 
 
 def allowed_steps(given: Given, clause: dict[str, Data], where: str) -> int | None:
-    """Return the floor of a clause's last step; None without one. Raises Rejected if it is undecided."""
+    """Return the floor of a clause's `within`; None without one. Raises Rejected if it is undecided."""
     if clause["within"] is None:
         return None
     return _whole_part(given, given.expression(clause["within"], "clause.within"), where, "last")
@@ -288,7 +288,7 @@ def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches` not before some step, refuted: the observable is at or below the level at an earlier step."""
+    """`reaches` not before some step, refuted: the observable is at or below the level before `not_before`."""
     bits, at = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["at"], f"{where}.at", 0, MOST_STEPS)
     if at >= first_allowed(given, clause, where):
         raise Rejected(f"{where}.at: {at} is not earlier than the clause allows")
@@ -301,7 +301,7 @@ def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches` within some steps, refuted: the observable is above the level at all these steps, or there are none."""
+    """`reaches` within some steps, refuted: the observable is above the level at all steps allowed, if any are."""
     bits, last = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["last"], f"{where}.last", -1, MOST_STEPS)
     allowed = allowed_steps(given, clause, where)
     if allowed is None or max(allowed, -1) != last:
@@ -333,11 +333,11 @@ def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where:
 
 
 def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches`, refuted, or `stays`, with nothing to keep: the run enters a set that it never leaves, above the level.
+    """`reaches`, refuted, or `stays`, verified because nothing is reached: the run stays in a set above the level.
 
     The set is {c + B u : |u| ≤ r}. Let c_j be the images of c, and M_j the product of B and of the
-    Jacobians over the images of the set. By the mean value theorem, the j-th image of the set lies in
-    {c_j + M_j u}. With the period K, the set is kept if |B⁻¹(c_K − c)| + ‖B⁻¹ M_K‖ r ≤ r.
+    Jacobians over the images of the set. By the mean value theorem, the j-th image of the set is inside
+    {c_j + M_j u : |u| ≤ r}. After a period K the set is mapped into itself if |B⁻¹(c_K − c)| + ‖B⁻¹ M_K‖ r ≤ r.
     """
     name = "level" if clause["kind"] == "reaches" else "reached"
     if clause.get("within") is not None:

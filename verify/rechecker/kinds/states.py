@@ -60,8 +60,9 @@ class _States:
 def falls(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches` at some step, verified for all parameters in scope: above the level each step lowers the observable.
 
-    The amount depends on the parameters alone and is > 0, so that no run stays above the level for ever. The
-    invariants hold at the start, and after a step from above the level if they hold before it.
+    Each step lowers it by at least `amount`, which depends on the parameters alone and is > 0, so that no run stays
+    above the level for ever. The invariants hold at the start, and after a step from above the level if they hold
+    before it.
     """
     if clause["within"] is not None or "not_before" in clause:
         raise Rejected(f"{where}: says nothing of the number of steps")
@@ -77,7 +78,7 @@ def falls(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
 
 
 def kept(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`reaches`, refuted, or `stays`, with nothing to keep: by the invariants, the observable is above the level.
+    """`reaches`, refuted, or `stays`, verified because nothing is reached: the observable is always above the level.
 
     The invariants hold at the start, and after a step if they hold before it.
     """

@@ -1,8 +1,8 @@
 """Long runs: a tube in which a recursion stays until it reaches a level, cell by cell, and bounds on the steps.
 
 One variable, C, is slow, and moves by D = C' − C in one direction; the other variables α move by f = α' − α. Nodes
-c_0, c_1, … lie in that direction. At each node every other variable has a lower and an upper edge; between nodes,
-edges are linear. The tube is all (C, α) with C in [c_0, c_n] and each α between its edges.
+c_0, …, c_n are ordered in that direction. At each node every other variable has a lower and an upper edge; between
+nodes, edges are linear. The tube is all (C, α) with C in [c_0, c_n] and each α between its edges.
 
 A run that is in the tube at a step, with C before c_(n−1), is in the tube at the next step. Let C be in a cell. D is
 positive (in the direction) and at most the next cell's length, so that C' is in this cell or in the next. The lower
@@ -47,7 +47,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Part:
-    """The enclosures on a cell: D and the observable, and for each other variable f and D on both edges, and slopes."""
+    """The enclosures on a cell: D, the observable and, for each other α, f and D on both edges, ∂f/∂α and ∂D/∂α."""
 
     edges: list[tuple[Edge, Edge]]
     move: arb
@@ -65,7 +65,7 @@ class Part:
 
 
 class Tube:
-    """The recursion of a clause with its slow variable, at the bits in force."""
+    """The recursion of a clause with its slow variable, in balls at the working precision."""
 
     def __init__(self, given: Given, recursion: Recursion, slow: int, form: Node, where: str, bits: int) -> None:
         terms, self.where = given.terms, where
@@ -127,7 +127,7 @@ class Tube:
 
 
 class Count:
-    """A lower bound on the steps until the cells above the level are left, an upper one until all cells are left."""
+    """A lower bound on the step that leaves the cells above the level, an upper one on the step into the last cell."""
 
     def __init__(self, start: int, past: arb) -> None:
         self.least = self.most = arb(start)
@@ -135,7 +135,7 @@ class Count:
         self.slowest: arb | None = None
 
     def leave(self, length: arb, shortest: arb, longest: arb, *, above: bool) -> None:
-        """Add the steps in a cell; the distance behind its beginning counts only if it makes the bounds worse."""
+        """Add the steps in a cell; the distance behind its beginning is used only if it makes the bounds weaker."""
         behind = -self.past / longest if self.slowest is None else min(arb(0), (1 - self.past / longest).lower())
         if above:
             self.least = self.least + length / longest + behind
@@ -150,7 +150,7 @@ class Count:
 
 
 def _read(data: Data, where: str, others: int, effort: Effort) -> tuple[list[list[Fraction]], int]:
-    """Return the nodes, and the direction in which they lie."""
+    """Return the nodes, and their direction: 1 if the slow variable increases, else −1."""
     listed = items(data, f"{where}.nodes")
     if not 2 <= len(listed) <= MOST_NODES:
         raise Rejected(f"{where}.nodes: is not a list of 2 to {MOST_NODES} nodes")
@@ -216,7 +216,7 @@ def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
 
 
 def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fraction, where: str) -> bool:
-    """Return whether the clause allows all steps from the first to the last, or none. Raises Rejected otherwise."""
+    """Return True if the clause allows all steps from the first to the last, False if none; else raise Rejected."""
     allowed, earliest = allowed_steps(given, clause, where), first_allowed(given, clause, where)
     if last < earliest or (allowed is not None and first > allowed):
         return False
@@ -228,7 +228,7 @@ def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fracti
 
 
 def _passed(part: Part, direction: int, place: str) -> tuple[arb, arb]:
-    """Check that a run in a cell stays between the edges and moves on. Return bounds on its move in a step."""
+    """Check that a run in a cell stays between the edges and moves on. Return bounds on its move per step."""
     shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
     if not shortest > 0:
         raise Rejected(f"{place}: the slow variable is not shown to move on")

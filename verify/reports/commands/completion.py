@@ -1,4 +1,4 @@
-"""Completion in a shell: of verbs, options, ids, parameters and labels. Its script calls `verify __complete LINE`."""
+"""Completion of verbs, options, ids, parameters and labels in a shell; the script calls `verify __complete LINE`."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -64,7 +64,7 @@ def _completion(
 ) -> None:
     """Print a completion script; to load it: eval "$(verify completion bash)", or pipe it to source in fish.
 
-    Completing names from a file.py, such as those of its parameters, runs its code.
+    Completing the names in a file.py, such as its parameters, runs the file's code.
     """
     if shell not in SCRIPTS:
         raise InputError("shell", shell, meant(shell, SCRIPTS))
@@ -140,7 +140,7 @@ def _values(option: Any, taken: list[str]) -> Iterable[str]:
 
 
 def parameters(kind: str, name: str) -> list[Any]:
-    """Return the parameters of a `theorem`, or of the settings of an `experiment`."""
+    """Return the parameters of a `theorem`, or the parameters that are the settings of an `experiment`."""
     if kind == "theorem":
         from verify.checking.theorem import load_theorem
 

@@ -72,7 +72,7 @@ def _export(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """Rocq does not check the proofs here: compile the files for that."""
+    """Rocq is not run here: compile the files to check the proofs."""
     result = verbs.export(theorem, to=to, out=out, **effort)
     files = [str(out / name) for name in result.files]
     if as_json:
@@ -142,7 +142,7 @@ def _pin(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """Exits 3 if a file cannot be written."""
+    """Exits 3 if a file cannot be updated."""
     found, code = [], 0
     try:
         with bar_shown("certificates and maps") as tell:
@@ -166,7 +166,7 @@ def _report(
     out: Annotated[Path, typer.Option(metavar="DIR", help="where report.html is written")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """From recorded results this takes some two minutes the first time, with --full tens of minutes."""
+    """The first report takes some two minutes, and a report with --full takes tens of minutes."""
     from verify.reports.simulate import usable_store
 
     store = usable_store(None)

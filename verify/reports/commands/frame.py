@@ -1,7 +1,7 @@
 """The common part of the commands: their derivation from the verbs, their output, and their progress bars.
 
-A verb's signature and docstring are written once, for Python and for a shell. A parameter becomes an option if a shell
-can give it: numbers, words, and switches that are off by default. The help of an option is the parameter's text in the
+A verb's signature and docstring are written once, for Python and for a shell. A parameter becomes an option if its
+value is a number, a word, or a switch that is off by default. The help of an option is the parameter's text in the
 docstring's `Parameters`, and the help of a command begins as the docstring does.
 """
 
@@ -53,7 +53,7 @@ _BY_PLACE: Mapping[str, Any] = {
 }
 """The positional arguments of the commands, by the name of the verb's parameter."""
 _ALWAYS = "keep"
-"""An option that is always on in a command, and off by default in Python."""
+"""A parameter that is no option: the commands always pass True, while the default in Python is False."""
 _METAVARS = {
     "device": "auto|cpu|cuda",
     "kind": "inequality|identity|recursion|argument",
@@ -61,11 +61,11 @@ _METAVARS = {
     "scheduler": "ADDRESS",
     "to": "rocq|latex",
 }
-"""The text in the place of an option's value in the help, if the value's type says too little."""
+"""Placeholders for the values of options in the help, if the value's type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
 """A parameter's name in a docstring, and its indented description."""
 _NEGATIVE = re.compile(r"-(?!-[\w-]+=(?!=)).*(<|>|==)", re.DOTALL)
-"""A word that begins with a minus sign and has a sign of comparison, and is no option `--name=value`."""
+"""A word that begins with a minus sign, contains a sign of comparison, and is not an option `--name=value`."""
 
 OverGrids = Annotated[
     list[str] | None,
@@ -125,7 +125,7 @@ class _Command(TyperCommand):
     """A command that reads a word such as `-x <= 0` as a statement, and not as options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words of the command, with the options first if there is such a statement."""
+        """Parse the words of the command, with the options first if one is a statement that begins with -."""
         if any(map(_NEGATIVE.match, args)):
             valued = [each for each in self.params if not getattr(each, "is_flag", True)]
             args = _options_first(args, {name for option in valued for name in option.opts})
@@ -178,7 +178,7 @@ def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -
 
 
 def _parameters(function: Callable[..., Any], body: Command) -> Iterator[Parameter]:
-    """Yield a command's parameters as Typer reads them: those of the verb that can be typed, and the command's own."""
+    """Yield a command's parameters for Typer: the verb's parameters that can be typed, and the command's own."""
     own = {n: p for n, p in signature(body).parameters.items() if get_origin(p.annotation) is Annotated}
     helps = {n: " ".join(text.split()).removesuffix(".") for n, text in _DESCRIPTION.findall(getdoc(function) or "")}
     for name, parameter in {**signature(function).parameters, **own}.items():
@@ -200,7 +200,7 @@ def _parameters(function: Callable[..., Any], body: Command) -> Iterator[Paramet
 
 
 def _prose(function: Callable[..., Any]) -> str:
-    """Return a docstring up to its sections, each paragraph on one line: the help would keep its line breaks."""
+    """Return a docstring up to its sections, each paragraph on one line, because the help keeps line breaks."""
     said = re.split(r"\n\n(?:Parameters|Returns)\n", getdoc(function) or "")[0]
     return "\n\n".join(" ".join(part.split()) for part in said.split("\n\n"))
 
@@ -289,9 +289,9 @@ def fail(message: str, code: int) -> int:
 def progress_shown(
     unit: str = "step", most: int | None = None, seconds: float = math.inf
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback that shows a count on standard error after two seconds; None if that is not a terminal.
+    """Yield a callback that shows a count after two seconds; None if standard error is not a terminal.
 
-    The count ends at `most`, if that is known, or after `seconds` seconds.
+    `most` is the largest count, None if it is unknown. The remaining time is shown as in `bar_shown`.
     """
     with bar_shown(unit, seconds) as tell:
         yield None if tell is None else lambda count: tell(count if most is None else min(count, most), most)
@@ -299,10 +299,10 @@ def progress_shown(
 
 @contextmanager
 def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Yield a callback that shows a progress bar on standard error after two seconds; None if that is not a terminal.
+    """Yield a callback that shows a progress bar after two seconds; None if standard error is not a terminal.
 
-    The callback takes the number done and the total, which is None if unknown. The remaining time is estimated from the
-    pace so far, and is at most the rest of `seconds` seconds.
+    The callback takes the number done and the total, which is None if it is unknown. The remaining time is estimated
+    from the pace so far, and is at most the time left of `seconds`.
     """
     if not sys.stderr.isatty():
         yield None

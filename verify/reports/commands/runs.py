@@ -25,7 +25,7 @@ from verify.reports.verbs import runs as verbs
 from verify.shown import visible
 
 _DIGITS = 18
-"""Maximum number of digits of a number of steps."""
+"""Maximum number of digits of each number of steps."""
 
 
 _ResultsFile = Annotated[
@@ -47,7 +47,7 @@ def _sweep(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs."""
+    """Exits 0 when the grid is done, whatever the outcomes, but 1 when --recheck finds that a stored row differs."""
     from verify.checking.theorem import load_theorem
     from verify.executor import refuse_both
     from verify.reports.simulate import make_folder, refuse_others, usable_store

@@ -13,12 +13,12 @@ _BAD = ("fails", "refuted", "counterexample")
 _UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
 _COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
 _MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
-# Continuation lines are indented by six or more, so that no word at their beginning is taken for a status.
+# Continuation lines are indented by six or more columns, so that no word at their beginning is taken for a status.
 _STATUS = re.compile(rf"( {{0,4}})({'|'.join(_COLOURS)})(?=[ ;(]|$)")
 
 
 def width_of(stream: TextIO | None) -> int:
-    """Return the number of columns for text on a stream: a terminal's own, at most 100; 100 without a terminal."""
+    """Return the number of columns for text on a stream: those of a terminal, at most 100; 100 without a terminal."""
     if stream is None or not stream.isatty():
         return WIDTH
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
@@ -34,9 +34,9 @@ def for_stream(text: str, stream: TextIO | None) -> str:
 
 
 def shown(text: str, width: int, *, colours: bool = False, marks: bool = False) -> str:
-    """Return wrapped text; a status at the beginning of a line has its mark and its colour.
+    """Return wrapped text; `marks` and `colours` add a mark and a colour to a status at the beginning of a line.
 
-    The mark is written into the indentation of the line.
+    The mark replaces part of the line's indentation.
     """
     lines = []
     for whole in text.split("\n"):

@@ -1,1 +1,1 @@
-"""Display of results at the prompt and in notebooks: `verify.shown` loads `forms` for it."""
+"""Display of results at the prompt and in notebooks: `verify.shown` loads the module `forms`."""

@@ -1,4 +1,4 @@
-"""The forms in which objects are shown: `verify.shown` asks for them by name."""
+"""The forms in which objects are shown: `verify.shown` calls these functions by name."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ def short(value: object) -> str:
 
 
 def text(value: object, width: int = WIDTH) -> str:
-    """Return a result as the command line prints it, in `width` columns; any other object by its `text()` or page."""
+    """Return a result as the command line prints it, in `width` columns; any other object as its `text()` or page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 
@@ -73,12 +73,12 @@ def markdown(value: object) -> str:
 
 
 def latex(value: object) -> str:
-    """Return a value as displayed formulas, as a notebook reads them."""
+    """Return a value as displayed formulas in LaTeX for a notebook."""
     return _rendered("latex", value)
 
 
 def document(value: object) -> str:
-    """Return a value as a LaTeX document that compiles as it is."""
+    """Return a value as a complete LaTeX document."""
     from verify.reports.display.latex import document as written
     from verify.reports.display.pages import page_of
 
@@ -100,14 +100,14 @@ def advice(value: object) -> str:
 
 
 def frame(value: object) -> Any:
-    """Return the rows of a result as a data frame of pandas or of Polars, or a list of dicts without them."""
+    """Return the rows of a result as a data frame of pandas or Polars, or as a list of dicts without these packages."""
     from verify.reports.display.frames import framed, rows_of
 
     return framed(rows_of(value))
 
 
 def axes(value: Any) -> "tuple[Axes, ...]":
-    """Draw a figure by pyplot, and return the axes of its panels; only an experiment has several."""
+    """Draw a figure with pyplot, and return the axes of its panels; only an experiment has several."""
     module, why = _drawn_by(value)
     if why:
         raise InputError("plot", type(value).__name__, f"cannot be drawn: {why}")

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 
 def rows_of(value: Any) -> list[Row]:
-    """Return a row for each clause of a check, instance of a sweep, hypothesis of a necessity, or extended range."""
+    """Return the rows of a result: clauses of a check, instances of a sweep, hypotheses, or extended ranges."""
     return list(of_kind(_ROWS, value)(value))
 
 

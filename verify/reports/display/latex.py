@@ -1,4 +1,4 @@
-"""A page as a LaTeX document that compiles as it is with any engine: in ASCII, with a few standard packages."""
+"""A page as a complete LaTeX document, which compiles with any engine: in ASCII, with a few standard packages."""
 
 import re
 import unicodedata
@@ -10,9 +10,9 @@ from verify.shown import visible
 
 _PACKAGES = ("{amsmath,amssymb}", "{array,longtable}", "[margin=20mm]{geometry}")
 _FEWEST, _MOST = 10, 60
-"""Bounds within which the number of a column's characters determines the column's share of the width."""
+"""Bounds on a column's share of the width, which is the length of its longest cell in characters."""
 _LONGEST = 90
-"""Maximum number of characters, as text, of a formula in a column; a longer formula has a line of its own."""
+"""Maximum number of characters, as text, of a formula in a column; a table with a longer formula is a list."""
 _ESCAPED = {
     **{c: f"\\{c}" for c in "#$%&_{}"},
     "\\": "\\textbackslash{}",
@@ -54,7 +54,7 @@ _CAPITALS = ["Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon"
 
 
 def document(page: Page) -> str:
-    """Return a page as a document."""
+    """Return a page as a LaTeX document."""
     lines = ["\\documentclass{article}", *(f"\\usepackage{package}" for package in _PACKAGES)]
     lines += ["\\setlength{\\parindent}{0pt}", "\\begin{document}", body(page), "\\end{document}"]
     return "\n".join(lines)
@@ -117,7 +117,7 @@ def _cell_text(cell: Cell) -> str:
 
 
 def ascii_maths(latex: str) -> str:
-    """Return mathematics in ASCII: any other letter is written in LaTeX, or as `?` if its LaTeX is not known."""
+    """Return LaTeX in ASCII: any other letter is written as its LaTeX command, or as `?` if none is known."""
     return "".join(c if c.isascii() else _maths(c) or "?" for c in latex)
 
 
@@ -141,7 +141,7 @@ def _letter(letter: str) -> str:
 
 
 def _maths(letter: str) -> str | None:
-    """Return the LaTeX of a letter in mathematics; None if it is not known as a mathematical letter."""
+    """Return the LaTeX of a letter in a formula; None if the letter is not known as mathematical."""
     if letter in _MATHS:
         return f"\\{_MATHS[letter]}"
     if letter in _LIKE:

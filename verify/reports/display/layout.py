@@ -1,4 +1,4 @@
-"""Text laid out in columns: lines wrapped with an indent, and tables that keep to a width."""
+"""Text laid out in columns: lines wrapped with an indent, and tables of limited width."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,15 +16,15 @@ _LEAST = 20
 
 
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
-    """Return lines as text wrapped to `width` columns, at least 40; continuations are indented by six more.
+    """Return lines as text wrapped to `width` columns, at least 40; continuation lines are indented by six more.
 
-    Invisible characters, line breaks too, are written as `visible` writes them.
+    Invisible characters, including line breaks, are written as `visible` writes them.
     """
     return "\n".join(part for line in lines for part in wrapped(visible(line), width))
 
 
 def wrapped(line: str, width: int = WIDTH) -> list[str]:
-    """Return the parts of a line wrapped as in `fitted`; a longer word stays whole, so that it can be copied."""
+    """Return the parts of a line wrapped as in `fitted`; an overlong word stays whole, so that it can be copied."""
     width = max(width, _NARROWEST)
     if len(line) <= width:
         return [line]
@@ -45,11 +45,11 @@ def stated_table(
     title, beside
         The heading of the table, and the heading above the notes.
     rows
-        Cells; the last two of a row are the text and its note. A text without a note takes the note's room too.
+        Rows of cells; the last two cells are the text and its note. A text without a note takes the note's room too.
     width
-        Columns of the whole table.
+        Number of columns of the whole table.
     indent
-        Columns before a row.
+        Number of columns before a row.
     """
     rows = [tuple(map(visible, row)) for row in rows]
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]

@@ -13,7 +13,7 @@ from verify.reports.display.short import DIGITS, LINES, headline, instance, numb
 
 
 class Written(NamedTuple):
-    """A formula: as text and in LaTeX."""
+    """A formula, as text and in LaTeX."""
 
     text: str
     latex: str
@@ -61,9 +61,9 @@ def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
 
 
 def formula(*sides: Any, text: str = "") -> Cell:
-    """Return an expression, or two that are equal, as a formula; `text`, if given, replaces the formula's plain text.
+    """Return an expression, or an equation of two, as a formula; `text`, if given, replaces the formula's plain text.
 
-    If a name in them is not a word, the formula is returned as text: the printer would read such a name as LaTeX.
+    If a name in the formula is not a word, text is returned: the printer would read such a name as LaTeX.
     """
     read = [sp.sympify(side) for side in sides]
     said = text or " = ".join(map(text_of, read))
@@ -183,7 +183,7 @@ def _step(step: Any) -> Page:
 
 
 def _hypotheses(result: Any) -> Table:
-    """Return the table of a result's hypotheses, as formulas if they are relations and its statement is known."""
+    """Return the table of a result's hypotheses, as formulas if they are relations and the statement is known."""
     stated = {} if result.statement is None else {h.label: h for h in result.statement.hypotheses}
     rows = []
     for h in result.hypotheses:

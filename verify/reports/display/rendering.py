@@ -32,7 +32,7 @@ def _text(cell: Cell) -> str:
 
 
 def html(page: Page) -> str:
-    """Return a page as HTML: an element that holds headings, paragraphs and tables."""
+    """Return a page as HTML: an element with headings, paragraphs and tables."""
     parts = [f"<strong>{_html(page.title)}</strong>", *(f"<p>{_html(line)}</p>" for line in page.lines)]
     parts += map(_html_table, page.tables)
     parts += [f"<p><strong>{_html(page.headline)}</strong></p>"] if page.headline else []
@@ -76,7 +76,7 @@ def _marked(text: str) -> str:
 def _marked_cell(cell: Cell) -> str:
     if not isinstance(cell, Written):
         return _marked(cell)
-    # A bar ends the cell, within a formula too.
+    # A bar would end the cell, even within a formula.
     return "$" + cell.latex.replace("|", r"\vert ") + "$"
 
 

@@ -13,9 +13,9 @@ LONGEST = 300
 DIGITS = 10
 """Significant digits of a number that is not written exactly."""
 _WORD = 40
-"""Maximum number of characters of a value that is no number."""
+"""Maximum number of characters of a value that is not a number."""
 _FEW = 6
-"""Maximum number of entries of a list, or of labels, that are written."""
+"""Maximum number of entries of a list, or of labels, that are shown."""
 
 
 def number(value: Any) -> str:
@@ -48,7 +48,7 @@ def _labels(labels: Iterable[str]) -> str:
 
 
 def headline(result: Any) -> str:
-    """Return the headline of a check: its outcome, the claim's outcome if out of scope, and the evidence.
+    """Return the headline of a check: its outcome, the claims' outcome if out of scope, and the evidence.
 
     Refuted steps are named too: the claims may hold here even if a step does not.
     """

@@ -18,7 +18,7 @@ from verify.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class TheoremSummary(Shown):
-    """A theorem with its standing, by its shipped certificate, its argument, and the record of Rocq's acceptance.
+    """A theorem with its standing, based on its certificate, its argument, and the record of Rocq's acceptance.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class TheoremSummary(Shown):
     standing
         The standing of each claim for all parameters, and the evidence at the example.
     not_formal
-        The reason why the record of Rocq's acceptance does not count, or why Rocq refused a part; empty without one.
+        The reason why the record of Rocq's acceptance does not count, or why Rocq refused a part; else empty.
     reference
-        The theorem's name on the command line; empty for a theorem without one.
+        The theorem's name on the command line; empty if it has none.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def summary_of(name: Theorem | str) -> TheoremSummary | ExperimentSummary:
 
 
 def experiment_summaries(paper: str | None = None) -> list[ExperimentSummary]:
-    """Return the experiments, or a paper's, sorted by id. Raises InputError for a paper that has none."""
+    """Return the summaries of all experiments, or of a paper's, sorted by id. Raises InputError if there are none."""
     every = ids("experiment")
     known = sorted({name.split(".")[0] for name in every})
     if paper is not None and paper not in known:

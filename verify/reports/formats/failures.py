@@ -1,4 +1,4 @@
-"""The report of a test on a check whose outcome is not the expected one."""
+"""The report of a failed test: a check whose outcome is not the expected one."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def sides(
 
 
 def command_of(theorem: Theorem, instance: Instance, seconds: float) -> str:
-    """Return the command that checks a theorem at an instance again, or a text that says that there is none."""
+    """Return the command that checks a theorem at an instance again, or a text that says why there is none."""
     reference = reference_of(theorem)
     if reference is None:
         return "none: no module holds this theorem by a name"

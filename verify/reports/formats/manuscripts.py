@@ -20,7 +20,7 @@ _OURS = "% lemmascope, for LaTeX: "
 
 @dataclass(frozen=True)
 class Manuscript:
-    """The files of a theorem for a manuscript.
+    """The files that a manuscript needs to state a theorem.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Manuscript:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the files into a folder. Raises InputError if an existing file is not of an export."""
+        """Write the files into a folder. Raises InputError if an existing file is not from an export."""
         return write_ours(folder, self.files, _OURS, "an export of a statement")
 
 

@@ -16,7 +16,7 @@ from verify.reports.simulate import report_text, write_files
 from verify.runs.sweeps.sweep import SweepResult
 
 _GROUP = 10_000
-"""Number of rows in a row group of the Parquet file. The writer holds no more rows at a time."""
+"""Number of rows in a row group of the Parquet file. The writer keeps at most this many rows in memory."""
 TRUTH, NUMBER, TEXT = "bool", "float64", "string"
 
 
@@ -88,7 +88,7 @@ def _write_csv(result: SweepResult, path: Path) -> None:
 
 
 def _write_parquet(result: SweepResult, path: Path) -> None:
-    # The extra `sweep` installs pyarrow: without it this module must still load.
+    # Imported here, because this module must load without pyarrow, which the extra `sweep` installs.
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -158,7 +158,7 @@ instances, none of which is clean then.
 
 
 def template(kind: str, path: Path) -> str:
-    """Return the text of a theorem file of a kind of `KINDS`, with the theorem under the file's name."""
+    """Return the text of a theorem file; `kind` is a key of `KINDS`, and the theorem is named after the file."""
     name = path.stem
     # The path is quoted for a shell.
     typed = shlex.quote(path.as_posix())

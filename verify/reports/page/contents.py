@@ -169,7 +169,7 @@ def _known(theorem: Theorem) -> Known:
 
 
 def _certificate(theorem_id: str) -> tuple[str, str] | None:
-    """Return the path of a theorem's certificate from its package's folder on, and its SHA-256; None without one."""
+    """Return the path of a theorem's certificate, which begins with the package, and its SHA-256; None without one."""
     try:
         path = shipped_path(theorem_id)
         content = path.read_bytes()
@@ -179,7 +179,7 @@ def _certificate(theorem_id: str) -> tuple[str, str] | None:
 
 
 def _reproduced(finding: Finding) -> Entry:
-    """Reproduce a finding in its own process: this module may not import the command line, which calls it."""
+    """Reproduce a finding in a new process, because this module may not import the command line, which uses it."""
     ran = subprocess.run([sys.executable, "-c", _REPRODUCE, finding.id], capture_output=True, text=True, check=False)  # noqa: S603
     try:
         failures = json.loads(ran.stdout)

@@ -11,7 +11,7 @@ from verify.reports.page.elements import Html, tag
 
 NAME = "report.html"
 _TITLE = "What the papers claim, and what holds"
-"""The title by which a page is recognised as ours."""
+"""The title by which an existing file is recognised as a report."""
 _SECTIONS = {
     "summary": "Summary",
     "findings": "Findings",
@@ -35,7 +35,7 @@ open();
 
 
 def document(contents: Contents) -> str:
-    """Return the page."""
+    """Return the HTML of the page."""
     style = (Path(__file__).with_name("page.css")).read_text(encoding="utf-8")
     links = [tag("li", tag("a", text, href=f"#{name}")) for name, text in _SECTIONS.items()]
     body = [
@@ -70,7 +70,7 @@ def document(contents: Contents) -> str:
 
 
 def refuse_other(folder: Path) -> None:
-    """Raise InputError if the page would overwrite a file that is not a report; call this before making a report."""
+    """Raise InputError if the page would overwrite a file that is not a report; to be called before making a report."""
     target = folder / NAME
     try:
         lost = not replaceable(target, lambda content: _TITLE.encode() in content)

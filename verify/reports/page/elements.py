@@ -20,7 +20,7 @@ Node = str | Iterable["Node"] | None
 
 
 def tag(name: str, /, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return an element. An attribute's name loses a final _ and has - for other _; a value None or False omits it."""
+    """Return an element. In attribute names, a final _ is dropped and other _ become -; None and False are omitted."""
     said = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_text(str(value))}"')
         for key, value in attributes.items()
@@ -30,7 +30,7 @@ def tag(name: str, /, *children: Node, **attributes: str | bool | None) -> Html:
 
 
 def joined(node: Node) -> Html:
-    """Return nodes one after the other, text escaped."""
+    """Return nodes one after the other, with plain text escaped."""
     if node is None:
         return Html("")
     if isinstance(node, Html):
@@ -45,17 +45,17 @@ def _text(text: str) -> str:
 
 
 def anchor(kind: str, name: str) -> str:
-    """Return the id of the element about a thing of a kind; different things have different ids."""
+    """Return the id of the element about a subject, given by kind and name; different subjects have different ids."""
     return f"{kind}-{_STRANGE.sub(lambda found: '-' + found[0].encode().hex() + '-', name)}"
 
 
 def link(kind: str, name: str, text: Node = None) -> Html:
-    """Return a link to the element about a thing, shown as `text`, or else as the thing's name."""
+    """Return a link to the element about a subject, shown as `text` or, without `text`, as the subject's name."""
     return tag("a", name if text is None else text, href=f"#{anchor(kind, name)}")
 
 
 def code(text: str) -> Html:
-    """Return text as it is typed."""
+    """Return text as code."""
     return tag("code", text)
 
 

@@ -113,7 +113,7 @@ def _rows(result: ExperimentResult) -> list[list[str]]:
 
 
 def _curves_of(theory: str, result: ExperimentResult) -> list[str]:
-    """Return the curves that a prediction is about: those whose name begins the prediction's name, else all."""
+    """Return the curves that a prediction is about: those whose names begin the prediction's name, else all curves."""
     named = [name for name in result.curves if theory == name or theory.startswith(f"{name}_")]
     return named or list(result.curves)
 

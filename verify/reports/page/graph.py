@@ -21,7 +21,7 @@ _ARGUMENT = (
 
 
 def evidence_graph(contents: Contents) -> Html:
-    """Return the graph of all results, and the same as a list."""
+    """Return the graph of all results, and the same dependencies as a list."""
     boxes = [_box(known) for known in contents.theorems]
     arrows = [arrow for known in contents.theorems for arrow in _arrows(known)]
     legend = [joined([badge(str(each)), " "]) for each in ForAll]
@@ -35,7 +35,7 @@ def evidence_graph(contents: Contents) -> Html:
 
 
 def foundations(contents: Contents, known: Known) -> Html:
-    """Return the graph of one result's dependencies, through other results; empty text if it uses none."""
+    """Return the graph of one result's direct and indirect dependencies; empty text if it uses no other result."""
     found = {each.theorem.id: each for each in contents.theorems}
     reached = {known.theorem.id: known}
     for name in (open_ := [known.theorem.id]):
@@ -109,7 +109,7 @@ def _used(name: str) -> Node:
 
 
 def _picture(theorem: Theorem) -> Html:
-    """Return an argument's graph: hypotheses and proved steps at the left, claims at the right."""
+    """Return an argument's graph: hypotheses and proved steps on the left, claims on the right."""
     if not theorem.argument:
         return Html("")
     arrows = [Arrow(each.label, used) for each in theorem.argument for used in each.uses]

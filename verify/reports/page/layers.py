@@ -45,7 +45,7 @@ _Place = str | tuple[str, str, int]
 
 
 def drawn(nodes: Sequence[Box], arrows: Iterable[Arrow], name: str, title: str, text: str) -> Html:
-    """Return an acyclic graph as SVG, with the dependencies at the left; `name` is the prefix of its ids."""
+    """Return an acyclic graph as SVG, with the dependencies on the left; `name` is the prefix of its ids."""
     known = {node.name: node for node in nodes}
     arrows = [arrow for arrow in arrows if arrow.start in known and arrow.end in known]
     layers, chains = _layered(list(known), arrows)
@@ -75,7 +75,7 @@ def _layered(
     graph.add_edges_from((arrow.end, arrow.start) for arrow in arrows)
     layer = {name: i for i, some in enumerate(nx.topological_generations(graph)) for name in some}
     layers: list[list[_Place]] = [[] for _ in range(max(layer.values(), default=0) + 1)]
-    # Connected nodes stand together, sorted by name.
+    # Connected nodes are placed together, sorted by name.
     parts = sorted((sorted(part) for part in nx.weakly_connected_components(graph)), key=lambda part: part[0])
     for part in parts:
         for name in part:

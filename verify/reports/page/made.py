@@ -25,7 +25,7 @@ def _cells(line: str) -> list[str]:
 
 
 def made(contents: Contents) -> Html:
-    """Return the section on the making of the report, with the digests of the statements and certificates."""
+    """Return the section on how the report was made, with the digests of the statements and certificates."""
     versions = [[name, value] for name, value in contents.made.items()]
     digests = []
     for known in contents.theorems:

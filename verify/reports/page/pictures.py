@@ -50,12 +50,12 @@ def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> H
 
 
 def _short(place: re.Match[str]) -> str:
-    """Return a coordinate's attribute in tenths of a point, with a path's commands on one line."""
+    """Return an attribute with coordinates rounded to tenths of a point, and with a path's commands on one line."""
     return _LINES.sub(r"\1", _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", place[0]))
 
 
 def _inline(svg: str, name: str, title: str, text: str) -> Html:
-    """Return an SVG file as an element with prefixed ids, without metadata, with black as the page's text colour."""
+    """Return an SVG file as an element: with prefixed ids, without metadata, and with `currentColor` for black."""
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert size is not None
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""The ledger's entries of earlier runs, kept for the report: the latest of each subject, run with the present sources.
+"""The ledger's entries of earlier runs, kept for the report: the latest entry of each subject, with unchanged sources.
 
 A package may ship such a record, with the commit and the days of its runs. The report shows a shipped entry if its
 subject has not been run since.
@@ -27,13 +27,13 @@ _ABOUT = ("kind", "id", "label", "what", "device", "full")
 
 
 def recorded() -> list[Entry]:
-    """Return the entries of earlier runs in this folder, with their times as `at`; none once a source has changed."""
+    """Return the entries of earlier runs in this folder, with their times as `at`; none if a source has changed."""
     found = remembered.HERE.recall(_NAME, _digest()) if remembered.HERE.knows(_NAME) else None
     return list(found or ())
 
 
 def record(entries: Iterable[Entry]) -> list[Entry]:
-    """Keep the entries of a run, and return them with those of earlier runs on other subjects."""
+    """Keep the entries of a run, and return them with the entries of earlier runs on other subjects."""
     remembered.make_folder()
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     kept = together(recorded(), [{**entry, "at": now} for entry in entries])
@@ -64,7 +64,7 @@ def shipped() -> list[Entry]:
 def ship(path: Path, entries: Iterable[Entry]) -> None:
     """Write entries with their days, and the current commit of the file's folder, to a file that a package ships.
 
-    Raises OSError if it cannot be written.
+    Raises OSError if the file cannot be written.
     """
     from verify.checking.standing import pins
 

@@ -47,7 +47,7 @@ def _by(contents: Contents) -> str:
 
 
 def _by_core(contents: Contents) -> str:
-    """Return the text that counts the re-checked clauses and the certificates that the core alone accepts."""
+    """Return the numbers of clauses and certificates that the re-checker's core alone accepts, as text."""
     checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
     results = [each for result in checked if (each := [clause for clause in result.clauses if clause.rechecked])]
     clauses = [clause for result in results for clause in result]
@@ -60,7 +60,7 @@ def _by_core(contents: Contents) -> str:
 
 
 def _words() -> Html:
-    """Return the meanings of the badges' words."""
+    """Return the table of the meanings of the badges' words."""
     said = {
         "formal": "a proof assistant's kernel accepted it, for all parameters",
         "proved": "a certificate of it, for all parameters, passed a small independent re-checker",
@@ -105,7 +105,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
 
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
-    """Yield links to the paper's numbered statements with a standing, and the number of other results with it."""
+    """Yield links to the paper's numbered statements with a standing, and the number of other results with the same."""
     some = [known for known in own if known.standing.for_all_parameters.standing is standing]
     named = [known for known in some if known in numbered]
     for i, known in enumerate(named):
@@ -126,8 +126,8 @@ def findings(contents: Contents) -> Html:
 def sure(finding: Finding, claims: Collection[str]) -> list[str]:
     """Return the words for a finding's evidence that its command is expected to report, strongest first.
 
-    Only words for the whole result and for its claims count; `claims` are their labels. A proved step does not make an
-    argued claim proved. A simulation's word is "simulated"; another command may report no word.
+    Only words for the whole result and for its claims count; `claims` are the claims' labels. A proved step does not
+    make an argued claim proved. A simulation's word is "simulated"; another command may report no word.
     """
     if shlex.split(finding.command)[1] == "simulate":
         return [str(Evidence.SIMULATED)]

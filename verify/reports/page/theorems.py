@@ -17,11 +17,11 @@ from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
 _LONG, _LONGEST = 400, 2000
-"""Lengths of a formula's LaTeX beyond which the formula opens by a click, and beyond which it is shown as text."""
+"""Characters of a formula's LaTeX beyond which the formula opens by a click, and beyond which it is shown as text."""
 
 
 def cards(contents: Contents) -> Html:
-    """Return the cards, by paper."""
+    """Return the cards, grouped by paper."""
     parts = []
     for paper in [*contents.papers, None]:
         own = [known for known in contents.theorems if known.theorem.source.paper == paper]

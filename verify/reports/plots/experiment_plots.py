@@ -22,14 +22,14 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":")
 _THEORY = "#000000"
 THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
-# This colour map goes from brown over white to blue-green: it has no red beside green, and is dark at both ends.
+# This colour map goes from brown through white to blue-green: it has no red beside green, and is dark at both ends.
 _DIVERGING = "BrBG"
 _COLUMNS = 3
 """Maximum number of panels beside each other: three are 13.8 inches wide."""
 _LETTERS = 60
 """Maximum number of letters in a line of the settings above the panels, per column of panels."""
 _LETTERS_OF_AXIS = 38
-"""Letters of a line in the label of a vertical axis; a longer label is broken."""
+"""Maximum number of letters in a line of a vertical axis's label; a longer label is wrapped."""
 _WIDTH = 4.6
 """Width of a panel, in inches."""
 _HEIGHT = 3.6
@@ -39,7 +39,7 @@ _FEW = 6
 _DECADES = 1000
 """Minimum ratio of a logarithmic axis's ends at which only powers of ten have a tick."""
 _MARKED = 12
-"""Approximate number of a long curve's points that carry its mark."""
+"""Approximate number of points of a long curve that are marked."""
 
 Axis = tuple[str, str]
 
@@ -58,7 +58,7 @@ def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[
 def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps.
 
-    It is drawn into `figure` if that is given, else into a new one.
+    The plots are drawn into `figure` if it is given, else into a new figure.
     """
     groups = panels(result)
     count = len(groups) + len(result.heat_maps)
@@ -77,7 +77,7 @@ def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
 
 
 def as_typed(text: str) -> str:
-    """Return text that a figure shows as it is: Matplotlib would read text between dollar signs as mathematics."""
+    """Return text that a figure shows unchanged: Matplotlib would read text between dollar signs as mathematics."""
     return visible(text).replace("$", "\\$")
 
 
@@ -108,7 +108,7 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         _decimals(axes)
     points = {point for curve in curves.values() for point in curve.points}
     if len(points) <= _FEW and all(point == int(point) for point in points):
-        # A few whole numbers, such as sizes, are the only ticks: no value lies between them.
+        # A few whole numbers, such as sizes, are the only ticks: there are no values between them.
         axes.set_xticks(sorted(points))
     axes.grid(visible=True, alpha=0.3)
     if len(curves) + len(theory) > 1:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 _NAMED = 12
 """Maximum number of lines that the legend names."""
 _LETTERS = 40
-"""Maximum number of letters of an expression that labels the vertical axis; a longer one cannot be read there."""
+"""Maximum number of letters of an expression as the vertical axis's label; a longer expression is unreadable there."""
 _ROOM = 30.0
 """Ratio of the largest to the smallest number beyond which an axis is logarithmic."""
 
 
 def draw(result: Observation, figure: "Figure") -> "Figure":
-    """Draw an observation into a figure, without infinite values and NaN where a run diverges, and return it."""
+    """Draw an observation into a figure, without infinite values and NaN, and return the figure."""
     label = result.observable if len(result.observable) <= _LETTERS else "observable"
     axes = figure.add_subplot(xlabel="steps", ylabel=label)
     same = set.intersection(*({*at.items()} for at in result.instances))

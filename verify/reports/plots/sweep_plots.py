@@ -36,11 +36,11 @@ _SIZE = 3600.0
 _SMALLEST = 2.0
 """Least area of a mark, in points squared."""
 _EDGE = 0.04
-"""Margin of an axis beyond its values, as a part of its width."""
+"""Margin of an axis beyond its values, as a fraction of its width."""
 _DRAWN = Fraction(10) ** 150
-"""Largest absolute value on an axis; its inverse is the smallest nonzero one, so that all ratios are floats."""
+"""Largest absolute value on an axis; its inverse is the smallest nonzero absolute value, so that ratios are floats."""
 _HALF = 52
-"""Letters of a label that fit into half of the width, in the legend's font size."""
+"""Number of letters that fit into half of the width, in the legend's font size."""
 _ROOM = 1.6
 """Spread of margins, in powers of ten, beyond which their axis is logarithmic on both sides of 0."""
 
@@ -59,9 +59,9 @@ def why_no_plot(result: SweepResult) -> str:
 
 
 def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
-    """Return the figure of a sweep over one or two parameters: a new one, or the one given.
+    """Return the figure of a sweep over one or two parameters, drawn into `figure` or else into a new figure.
 
-    Over two parameters, marks show the outcome at each instance; over one, each clause's margin and verdict. They are
+    Over two parameters, marks show the outcome at each instance; over one, each clause's margin and verdict. Marks are
     filled in scope and open out of scope. Dashed lines are the edges of the hypotheses; solid lines are the edges in
     the theorem's `boundaries`.
     """
@@ -182,7 +182,7 @@ def _places(axis: Axis) -> dict[Any, float]:
 
 
 def _fine(axis: Axis) -> np.ndarray:
-    """Return points over the whole width of an axis, a little beyond its values."""
+    """Return `_FINE` points over the whole width of an axis, which extends a little beyond its values."""
     ends = [float(min(axis.values)), float(max(axis.values))]  # type: ignore[arg-type,type-var]
     if axis.spacing == "log":
         room = (ends[1] / ends[0]) ** _EDGE

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from verify.runs.store import Store
 
 OF_REPORT = ("latex2mathml", "matplotlib", "networkx", "torch")
-"""The optional packages that a report needs: for its formulas, plots and graph, and for training its figures."""
+"""The optional packages that a report needs: for its formulas, plots and graph, and for the trainings."""
 
 
 def pin(
@@ -31,7 +31,7 @@ def pin(
     Parameters
     ----------
     package
-        A package of theorems; None for the one whose folder is in the working directory.
+        A package of theorems; None for the package whose folder is in the working directory.
     seconds
         Time budget per example and per hypothesis, in seconds.
     migrate
@@ -80,7 +80,7 @@ def report(
         The folder; it is made if it is missing.
     full
         Also run everything that takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams;
-        without it these are shown as they were recorded, or as not run.
+        otherwise these are shown as they were recorded, or as not run.
     store
         The store of results of experiments and sweeps; none by default.
     entries
@@ -122,10 +122,10 @@ def export(
 ) -> "Export | Manuscript":
     r"""Write a theorem for a proof assistant or a manuscript.
 
-    For Rocq: Statement.v, Proof.v and Check.v, which states that the two fit; a clause that is not exported is listed
-    with the reason. For LaTeX: THEOREM.tex, the statement with its standing, and lemmascope.sty, whose command
-    \lemmascope{THEOREM} links to it. Clauses are proved anew for Rocq if no certificate is shipped, and for LaTeX if no
-    package has the theorem.
+    For Rocq: Statement.v, Proof.v and Check.v, which checks that the proofs prove the statement; a clause that is not
+    exported is listed with the reason. For LaTeX: THEOREM.tex, the statement with its standing, and lemmascope.sty,
+    whose command \lemmascope{THEOREM} links to the statement. Clauses are proved anew for Rocq if no certificate is
+    shipped, and for LaTeX if no package has the theorem.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     path
         The certificate, a JSON file.
     core
-        Accept nothing that rests on a package's second computations or kinds.
+        Accept nothing that rests on a package's second computations or kinds of clause and proof.
 
     Returns
     -------
@@ -194,9 +194,9 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     verify.rechecker.Rejected
         If a proof in the certificate is wrong; the message names the field.
     verify.rechecker.Unreadable
-        If the file is no certificate.
+        If the file is not a certificate.
     InputError
-        If the file cannot be opened, or is missing.
+        If the file is missing, is a folder or cannot be opened.
 
     Examples
     --------

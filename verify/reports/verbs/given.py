@@ -1,6 +1,6 @@
 """The arguments of a verb: a theorem, and values by keyword or in a mapping.
 
-A parameter that has the name of an option is given in the mapping.
+A parameter that has the name of an option must be given in the mapping.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ def given_values(
 ) -> dict[str, Any]:
     """Return the values given in a mapping or by keyword. Raises InputError for a name that is given in both ways.
 
-    Of a witness, only the values of the parameters are used. A keyword that is not a parameter of the theorem but
+    From a witness, only the values of the parameters are used. A keyword that is not a parameter of the theorem but
     resembles a parameter or an option of the verb is refused as misspelt.
     """
     if verb is not None and theorem is not None:

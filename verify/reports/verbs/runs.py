@@ -43,7 +43,7 @@ def sweep(
     given
         The other values, by parameter name.
     store
-        A `Store` or the path of one; None keeps nothing.
+        A `Store` or its path; None keeps the rows only as long as the result exists.
     jobs
         Number of local processes.
     scheduler
@@ -57,7 +57,7 @@ def sweep(
     recheck
         Number of reused rows to recompute, drawn at random; by default none.
     recheck_seed
-        Seed that draws the rows to recompute; by default a new one each time, which the result reports.
+        Seed of the draw of the rows to recompute; by default a new seed each time, which the result reports.
     tell
         `tell(done, total)` is called with the progress.
     **values
@@ -160,14 +160,14 @@ def simulate(
     announce: Callable[[float], None] | None = None,
     **more: Any,
 ) -> "ExperimentResult":
-    """Run an experiment and report its measurements with standard errors, and theory's predictions of its curves.
+    """Run an experiment: measurements with standard errors, curves, and theory's predictions of the curves.
 
     Parameters
     ----------
     experiment
         An id, `file.py:name` (the file's code is run) or an `Experiment`.
     settings
-        Values by setting; one setting may have several, `"v1,v2,…"`: it is varied, without theory's predictions.
+        Values by setting; one setting may have several, `"v1,v2,…"`: then theory's predictions are left out.
     seed
         Seed of the random numbers.
     device
@@ -175,7 +175,7 @@ def simulate(
     full
         Use the paper's own values for settings that are not given.
     store
-        A `Store` of results to reuse and to add to; None for none.
+        A `Store` of results to reuse and to add to; None stores nothing.
     jobs
         Number of local processes; each runs one value of a varied setting at a time.
     scheduler

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
-    """List the theorems: how each is established for all parameters, and the evidence at its example.
+    """List the theorems, each with its standing for all parameters and the evidence at its example.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def check(
     Returns
     -------
     CheckResult
-        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance if it
-        refutes the theorem, else None. A clause's own `witness` refutes that clause, also out of scope.
+        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance if the
+        theorem is refuted there, else None. A clause's own `witness` refutes that clause, even out of scope.
 
     Raises
     ------
@@ -263,9 +263,9 @@ def prove(
     explain
         Explain every inference of a deduction: its premises, and the meaning of each rule.
     formal
-        Whether Rocq compiles the formal texts and the exported statement now, in place of the record.
+        Whether Rocq compiles the formal texts and the exported statement now; otherwise the record is used.
     seconds
-        Time budget, in seconds; the rest after the proofs goes into a search for a counterexample to the other claims.
+        Time budget, in seconds; the time left after the proofs goes to a search for counterexamples to unproved claims.
     progress
         `progress(count)` is called with the number of instances so far.
     **values
@@ -352,7 +352,7 @@ def explore(
 
     Inequalities and equations of the parameters are searched numerically first: on lattices of simple values, at draws
     over all magnitudes, by quasi-Newton descents and by differential evolution, 100 points for each of `max_examples`.
-    Claims about recursions are searched in the same way, along 512 steps at most, at 20 points for each.
+    Claims about recursions are searched in the same way, along at most 512 steps, at 20 points per example.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def explore(
     guided
         Whether the search follows near misses.
     jobs
-        Number of local processes that look at instances; the result does not depend on it.
+        Number of local processes that check instances; the result does not depend on this number.
     scheduler
         Address of a Dask scheduler, such as tcp://…; by default local processes.
     progress
@@ -433,9 +433,9 @@ def necessity(
     tell: Callable[[int, int], None] | None = None,
     **values: Any,
 ) -> "NecessityResult | ExtendedRanges":
-    """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
+    """Drop each hypothesis in turn: needed (certified violation), redundant (claims shown without it), or undecided.
 
-    With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
+    With values, report for each hypothesis its bound, how far beyond it the claims are shown to hold, and the nearest
     certified violation.
 
     Parameters

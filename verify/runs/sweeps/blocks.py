@@ -1,8 +1,8 @@
-"""Blocks of a sweep: consecutive instances of a grid; those decided in float64 are arrays with 8 bytes a number.
+"""Blocks of a sweep: the results at consecutive instances of a grid that float64 decides, as arrays.
 
-A block has kinds, margins, errors and values as arrays. An instance's kind is the index of its head, which has the
-parts that rows share. A row is made when it is read. An instance that float64 leaves open has the kind -1, and a row of
-its own in the store.
+A block has arrays of kinds, margins, errors and values; a number takes 8 bytes. An instance's kind is the index of its
+head, which has the parts that rows share. A row is made when it is read. An instance that float64 leaves open has the
+kind -1, and a row of its own in the store.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class Part:
         return self.stop - self.start
 
     def points(self) -> Iterator[Point]:
-        """Yield the instances, exact."""
+        """Yield the instances, with exact values."""
         names = [axis.name for axis in self.grid.axes]
         columns = [map(axis.values.__getitem__, self.places(axis).tolist()) for axis in self.grid.axes]
         return ({**self.given, **dict(zip(names, values, strict=True))} for values in zip(*columns, strict=True))
@@ -63,7 +63,7 @@ class Part:
         return np.unravel_index(np.arange(self.start, self.stop), sizes)[self.grid.axes.index(axis)]
 
     def numbers(self, name: str, at: np.ndarray) -> Estimate:
-        """Return a parameter's numbers at some places. Raises UndefinedError if it is fixed beyond float64's range."""
+        """Return a parameter's numbers at some places. Raises UndefinedError for a fixed value beyond float64."""
         for axis in self.grid.axes:
             if axis.name == name:
                 chosen = self.places(axis)[at]
@@ -86,7 +86,7 @@ class Part:
 
 
 def parts(grid: Grid, given: Mapping[str, Value]) -> Iterator[Part]:
-    """Yield a grid's instances in parts of at most `SWEEP.array` of them."""
+    """Yield a grid's instances in parts of at most `SWEEP.array` instances."""
     axes = {axis.name: _estimates(axis) for axis in grid.axes if axis.is_number}
     digests = {axis.name: _digest(axis) for axis in grid.axes}
     for start in range(0, len(grid), SWEEP.array):
@@ -124,11 +124,11 @@ class Block:
         Arrays of shape (n,) by the label of a clause; NaN for an undecided instance, and for a proved clause whose
         margin is beyond float64.
     values
-        Arrays of shape (n,) by a reported value's name: numbers, NaN for none, or truths as 0 and 1.
+        Arrays of shape (n,) by a reported value's name: numbers, NaN for none, or truth values as 0 and 1.
     heads
         The parts that rows share: `in_scope`, `outcome`, `claim`, `evidence`, `trusts`; for each clause its `label`,
         whether it is `said` in words, and `proved`, the trusts of its proof for all parameters (None without a proof);
-        `margins`, the labels with margins; and `truths`, the names of the values that are truths.
+        `margins`, the labels with margins; and `truths`, the names of the values that are truth values.
     seconds
         Time per decided instance, in seconds.
     """
@@ -141,7 +141,7 @@ class Block:
     seconds: float = 0.0
 
     def counted(self) -> Iterator[tuple[dict[str, Any], int]]:
-        """Yield each head that has rows, and their number."""
+        """Yield each head that has rows, and the number of its rows."""
         for kind, head in enumerate(self.heads):
             if many := int((self.kinds == kind).sum()):
                 yield head, many
@@ -245,7 +245,7 @@ def _clause_fits(block: Block, places: np.ndarray, head: Mapping[str, Any], said
 
 
 def _shown(name: str, number: float, *, is_truth: bool) -> Row:
-    """Return a value's entries in a row: a truth; or null and, unless the number is NaN, the number's float."""
+    """Return a value's entries in a row: a truth value; or null and, unless the number is NaN, the number's float."""
     if is_truth:
         return {name: bool(number)}
     return {name: None} if np.isnan(number) else {name: None, f"{name}_float": number}

@@ -1,7 +1,7 @@
-"""Many instances at once in float64 with error estimates: a block's arrays, with the evidence `computed`.
+"""Decisions at many instances at once, in float64 with error estimates, for the arrays of a block.
 
 A statement is scanned if each clause is in words, is proved for all parameters, or is an inequality between expressions
-of the parameters, and if the reported values are made of expressions. Estimates decide domain, hypotheses, clauses and
+of the parameters, and if the reported values are given by expressions. Estimates decide domain, hypotheses, clauses and
 values; a domain or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is
 open, or a clause seems false, is left to the exact check.
 """
@@ -89,7 +89,7 @@ class Scan:
     def _scopes(self, part: Part, at: np.ndarray, inputs: Sequence[Estimate]) -> np.ndarray:
         """Return 1 for each point in scope, 0 for each point out of scope, and -1 for each point that is no instance.
 
-        A point that the estimates leave open, and at which a slack is not rational, is -1 too.
+        The number is -1 too if the estimates leave a point open and a slack is not rational there.
         """
         words = [h.varies for h in self.statement.hypotheses if h.varies]
         point = part.point(int(at[0]))
@@ -161,7 +161,7 @@ class Scan:
         }
 
     def _values(self, estimates: Sequence[Estimate], count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Return each value's truths or numbers, NaN for none, and a mask of the instances at which all are known."""
+        """Return each value's truth values or numbers (NaN for none), and a mask of the instances with all known."""
         parts, good = iter(estimates), np.ones(count, dtype=bool)
         read = dict[str, np.ndarray]()
         for name, value in self.values.items():
@@ -197,7 +197,7 @@ def _first_applying(
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
-    """Return the masks of rows where a relation surely holds (never an equality), and where its truth is sure."""
+    """Return two masks: a relation surely holds at an instance (never an equality), and its truth there is sure."""
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
     above, below = (left - right if upward else right - left).sign()
     return (np.zeros_like(above), above | below) if isinstance(relation, sp.Eq) else (above, above | below)
@@ -265,7 +265,7 @@ class Scans:
 
 
 def scan_of(theorem: Theorem, point: Point) -> Scan | None:
-    """Return the scan of a theorem at the words of an instance; None if it cannot be scanned."""
+    """Return the scan of a theorem at the words of an instance; None if the theorem cannot be scanned."""
     try:
         instance = parse(theorem.statement, point)
     except InputError:

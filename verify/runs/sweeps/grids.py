@@ -1,4 +1,4 @@
-"""Grids of a sweep: the values of each swept parameter, exact, and the instances that they make together."""
+"""Grids of a sweep: the exact values of each swept parameter, and all combinations of these values."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -102,7 +102,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
-    # An array, for example of NumPy, is read as a list: a float in it stands for its shortest decimal.
+    # An array, for example of NumPy, is read as a list, and a float in it as its shortest decimal.
     over = {name: asked.tolist() if hasattr(asked, "tolist") else asked for name, asked in over.items()}  # type: ignore[attr-defined]
     upper = 1
     for name, asked in over.items():
@@ -113,14 +113,14 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
-    # The counts asked for are limited before any axis is made: making one takes seconds.
+    # The requested counts are limited before any axis is made, because making an axis takes seconds.
     if upper > SWEEP.most_points:
         raise InputError("--over", f"{upper} points", f"must be at most {SWEEP.most_points} together")
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
 
 
 def _asked_points(parameter: Parameter, asked: object) -> int:
-    """Return the number of points asked for on an axis; a logarithmic axis of integers may have fewer points."""
+    """Return the number of points requested on an axis; a logarithmic axis of integers may have fewer points."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
         if len(parts) < 3 or not parts[2]:
@@ -178,7 +178,7 @@ def _linear(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:
 
 
 def _logarithmic(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:
-    """Return points close to equal ratios: the ends exactly, between them the simplest fractions nearby."""
+    """Return points with nearly equal ratios: the exact ends, and between them the simplest fractions nearby."""
     if count == 1:
         return [start]
     low, high = _log2(start), _log2(stop)
@@ -188,7 +188,7 @@ def _logarithmic(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:
     for i in range(1, count - 1):
         exponent = low + (high - low) * i / (count - 1)
         whole = math.floor(exponent)
-        # A power of 2 times a float between 1 and 2 may lie outside float64's range.
+        # A power of 2 times a float between 1 and 2 may be outside float64's range.
         near = Fraction(2) ** whole * Fraction(2.0 ** (exponent - whole))
         points.append(simplest_between(near * (1 - room), near * (1 + room)))
     return [*points, stop]

@@ -1,4 +1,4 @@
-"""Stored rows of a sweep: only those that fit a schema are used, and they can be compared with new rows."""
+"""Stored rows of a sweep: only rows that fit a schema are used, and they can be compared with new rows."""
 
 import json
 import math
@@ -92,7 +92,7 @@ def _trusts_fit(trusts: list[object]) -> bool:
 
 
 def _number(value: object) -> bool:
-    """Whether a value is a number as our JSON objects have it: exact, an enclosure, or null."""
+    """Whether a value is a number as our JSON objects represent it: exact, an enclosure, or null."""
     if isinstance(value, dict):
         return set(value) == {"lower", "upper"} and all(not isinstance(e, dict) and _number(e) for e in value.values())
     if isinstance(value, str):

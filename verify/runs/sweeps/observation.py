@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances at once, in float64: the observable's values, which prove nothing."""
+"""A theorem's recursion iterated in float64 at many instances at once: the observable's values, which prove nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,12 +65,12 @@ class Observation(Plotted, Shown):
 def observe(
     theorem: "Theorem", steps: Sequence[int], over: Mapping[str, object], given: Mapping[str, object]
 ) -> Observation:
-    """Follow a theorem's recursion at each instance of a grid, or at one instance.
+    """Iterate a theorem's recursion at each instance of a grid, or at one instance.
 
     Parameters
     ----------
     steps
-        Numbers of steps after which the recursion is observed: integers >= 0, rising.
+        Numbers of steps after which the recursion is observed: integers >= 0, increasing.
     over
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; empty for one instance.
     given

@@ -1,4 +1,4 @@
-"""Rows of a sweep: the result kept for one instance, as a JSON object, and its key.
+"""Rows of a sweep: the stored result of one instance, as a JSON object, and its key.
 
 A row has the instance (exact), `in_scope`, the headline `outcome`, its `evidence` and `trusts`, `claim` (the claims'
 outcome, in scope or not), the clauses, the reported values, `detail` and `seconds`. If the point is not an instance of
@@ -48,12 +48,12 @@ def key_of(theorem: Theorem, instance: Point, effort: Effort, code: str) -> Key:
 
 
 def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
-    """Return the row of an instance by the exact check. Raises KeyboardInterrupt if Ctrl-C ended it."""
+    """Return the row of an instance by the exact check. Raises KeyboardInterrupt if Ctrl-C ended the check."""
     theorem = theorem if effort.certify else replace(theorem, evaluations={})
     try:
         result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
     except InputError as error:
-        # The point breaks the statement's domain, or a default has no value there.
+        # The point is outside the statement's domain, or a default has no value there.
         undecided = dict.fromkeys(("in_scope", "outcome", "claim", "evidence"))
         nothing = {"trusts": [], "clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
         return {"instance": json_numbers(instance), **undecided, **nothing}
@@ -63,7 +63,7 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 
 
 def trusted(trusts: Iterable[Trust]) -> list[str]:
-    """Return the names and versions of evidence's trusts, sorted.
+    """Return trusts as text, each with its name and version, sorted.
 
     Rows leave out the trusts' digests, which the code version in the key covers.
     """

@@ -1,4 +1,4 @@
-"""Sweeps: a theorem checked over a grid of instances; their rows are stored, so that an unfinished sweep resumes."""
+"""Sweeps: a theorem checked over a grid of instances. The rows are stored, so that a sweep can be resumed."""
 
 import contextlib
 import hashlib
@@ -63,9 +63,9 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SweepResult(Result, Tabled, Plotted):
-    """A sweep: its request, its store, and the number of rows of each kind.
+    """The result of a sweep: the request, the store, and the number of rows of each kind.
 
-    `replaced` counts the rows of the store that did not fit this sweep, and were computed again. `counts` has the
+    `replaced` counts the rows of the store that did not fit this sweep and were computed again. `counts` has the
     number of rows by headline outcome, `claims` by (`in_scope`, outcome of the claims), and `evidence` by evidence; a
     point that is not an instance counts as `no_instance`. `rows` yields the stored rows in the grid's order.
     """
@@ -202,9 +202,9 @@ def sweep(
     given
         Values of the parameters that stay fixed; those with a default may be absent.
     store
-        The store that keeps and serves rows; None keeps them as long as the result exists.
+        The store of the rows; None keeps the rows only as long as the result exists.
     jobs, scheduler
-        Number of processes of this machine that compute, or the address of a Dask scheduler whose workers do.
+        Number of local processes that compute rows, or the address of a Dask scheduler whose workers do.
     seconds
         Time budget of one instance; a clause that is not decided within it is inconclusive.
     seed
@@ -214,8 +214,8 @@ def sweep(
     recheck
         Number of rows from the store to compute again: those that differ are counted, and replaced by the new ones.
     recheck_seed
-        Seed of the draw of these rows; None draws a new seed each time, so that whoever alters the store cannot foresee
-        the rows.
+        Seed of the draw of these rows; None draws a new seed each time, so that nobody who alters the store can
+        foresee the rows.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -340,7 +340,7 @@ class _Run:
             self._draw(drawn, part, block)
             if block is None and not effort.certify and (made := scans.block(part)) is not None:
                 asked.store.write_block(key, theorem.id, *made.encoded(), replace=kept is not None)
-                # Another sweep may have written the block in the meantime: its block is shown.
+                # Another sweep may have written the block in the meantime: that block is used.
                 block = asked.block(part)
                 if block is not None:
                     self.replaced += block.decided if kept else 0
@@ -363,7 +363,7 @@ class _Run:
                 heapq.heappop(drawn)
 
     def _compare(self, drawn: Sequence[Found], scans: Scans) -> None:
-        """Decide the blocks of the drawn rows anew, and compare; other rows are left to be computed again."""
+        """Decide the blocks of the drawn rows anew, and compare the rows; other drawn rows are compared later."""
         theorem, asked = self.asked.theorem, self.asked
         names = [parameter.name for parameter in theorem.statement.parameters]
         by_part: dict[int, list[Found]] = {}
@@ -380,7 +380,7 @@ class _Run:
                     self.compared.add(asked.key(point).digest)
                     different |= self._differs(point, row, block.row(place, point, names))
                 else:
-                    # The exact check decides this instance now: the row is compared after the check.
+                    # Float64 leaves this instance open now: the row is compared after the exact check.
                     self.drawn[asked.key(point).digest] = point, row
                     different = True
             if different:
@@ -437,7 +437,7 @@ class _Run:
         return bool(told)
 
     def _tell(self, more: int) -> None:
-        # Chunks are made in a thread of joblib's, while this thread stores rows.
+        # A thread of joblib makes chunks while this thread stores rows.
         with self.lock:
             self.done += more
             if self.tell is not None:

@@ -1,7 +1,7 @@
 """Exact rows of a sweep, computed in this process or in others.
 
-Chunks of instances go out and rows come back, in any order; a worker writes nothing. A chunk that takes long
-comes back unfinished, so that little is lost if a process ends.
+Chunks of instances are sent out, and rows are returned in any order; a worker does not write to the store. A chunk
+that takes long is returned unfinished, so that little is lost if a process ends.
 """
 
 import time
@@ -44,7 +44,7 @@ class Rows:
         self.finished: Computed = []
 
     def compute(self, points: Sequence[Point]) -> Computed:
-        """Return the rows, or internal errors, of some instances; after `chunk_seconds`, of those done by then.
+        """Return the rows, or internal errors, of some instances; after `chunk_seconds`, of the instances done by then.
 
         The rows are in `finished` too, even if Ctrl-C ends the computation.
         """
@@ -69,24 +69,24 @@ def _rows(task: Task) -> Rows:
 
 
 def compute(task: Task, points: Sequence[Point]) -> Computed:
-    """Compute a chunk in another process, which loads the theorem by itself."""
+    """Compute a chunk in another process, which loads the theorem itself."""
     return _rows(task).compute(points)
 
 
 class Chunks:
-    """The size of the next chunk: about as many instances as take `chunk_seconds`; the first chunk has one instance."""
+    """Cuts instances into chunks that each take about `chunk_seconds`; the first chunk has one instance."""
 
     def __init__(self) -> None:
         self.size = 1
 
     def cut(self, points: Iterable[Point]) -> Iterator[list[Point]]:
-        """Yield the instances in chunks; each is made when it is asked for."""
+        """Yield the instances in chunks, each of which is made when it is requested."""
         left = iter(points)
         while chunk := list(islice(left, self.size)):
             yield chunk
 
     def took(self, rows: Computed) -> None:
-        """Adapt the size to the time that some rows took."""
+        """Adapt the size of the next chunk to the time that some rows took."""
         seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
         fitting = int(SWEEP.chunk_seconds * max(1, len(rows)) / seconds)
         self.size = max(1, min(fitting, SWEEP.chunk_growth * self.size, SWEEP.largest_chunk))

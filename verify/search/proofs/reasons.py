@@ -14,7 +14,7 @@ from verify.search.results import ExploreResult
 
 _HEADS = {"positive": "> 0", "nonnegative": ">= 0", "nonzero": "other than 0"}
 _OTHER_KINDS = ("constant", "positive", "squares", "cases", "logarithms")
-"""The kinds of proof that are looked for before a deduction; none of them proves an equation."""
+"""The kinds of proof that are tried before a deduction; none of them proves an equation."""
 _DEGREES = range(2, 5)
 _ENDS = {
     "tried": "all ways that the search knows were tried, with {0} of {1} columns of work",
@@ -31,11 +31,11 @@ class Reasons:
     Parameters
     ----------
     kinds
-        The kinds of proof that were looked for.
+        The kinds of proof that were tried.
     record
         The record of the search for a deduction.
     rewritten
-        Hypotheses with a single symbol in which they are not linear, each with the equivalent bounds of the symbol.
+        Hypotheses in a single symbol that are not linear in it, each with the equivalent bounds on the symbol.
     """
 
     kinds: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Evaluation of claims in words at instances: the number of instances at which each claim stands, or a violation."""
+"""Evaluation of claims in words at instances: the number of instances that verify each claim, or a violation."""
 
 import random
 import time
@@ -38,7 +38,7 @@ class Evaluated:
     clause: ClauseResult | None = None
 
     def text(self) -> str:
-        """Return the number of instances at which each claim stands."""
+        """Return, as text, the number of instances at which each claim is verified."""
         counted = (f"{label} at {count_text(count, 'instance')}" for label, count in self.instances.items())
         return f"evaluated, and not violated: {', '.join(counted)}"
 
@@ -50,10 +50,10 @@ def evaluated(
     seconds: float,
     progress: Progress | None = None,
 ) -> Evaluated:
-    """Evaluate claims in words at drawn instances in scope, until a claim is violated, the time is over, or draws end.
+    """Evaluate claims in words at drawn instances in scope, until a claim is violated or the time or the draws end.
 
-    `stand` has the labels of the claims that stand at the example. The draws are the same in every run; the number of
-    instances that fit into the time may differ.
+    `stand` has the labels of the claims that are verified at the example. The draws are the same in every run; the
+    number of instances that fit into the time may differ.
     """
     deadline, statement = time.monotonic() + seconds, theorem.statement.alone(*claims)
     found = Evaluated({claim.label: int(claim.label in stand) for claim in claims})
@@ -72,7 +72,7 @@ def evaluate_at(
 ) -> None:
     """Evaluate claims in words at instances in scope, until a claim is violated or the time is over.
 
-    Count in `found` the instances at which each claim stands, and record a violation there.
+    Count in `found` the instances at which each claim is verified, and record a violation there.
     """
     judge = Judge(theorem, statement, most_draws=PROVE.draws)
     for number, instance in enumerate(instances, 1):

@@ -1,4 +1,4 @@
-"""Parallel search: other processes look at instances ahead of a search, which takes their findings over in order."""
+"""Parallel search: other processes look at instances ahead of a search, which uses their findings in order."""
 
 import math
 import time
@@ -49,7 +49,7 @@ class Looked:
 
 
 class Ahead:
-    """Looks at instances of a search in other processes, if the looks are expected to take long enough."""
+    """Looks at instances of a search in other processes, if this is expected to take long enough."""
 
     def __init__(self, state: Search, others: Workers, sought: Sought) -> None:
         self.state, self.others, self.sought = state, others, sought

@@ -25,7 +25,7 @@ from verify.search.simplify import Instance
 
 @dataclass
 class Judge:
-    """Decides a statement's clauses at instances that keep its hypotheses.
+    """Decides a statement's clauses at instances that satisfy its hypotheses.
 
     `proved` says whether the re-checker accepts a proof of a clause for all parameters, by the values of the word
     parameters and the clause's label; it has no entry if no proof was looked for. `most_draws` is the maximum number of
@@ -70,7 +70,7 @@ class Judge:
         if question.interrupted:
             raise KeyboardInterrupt
         for broken, holds in zip((h.label for h in kept), held, strict=True):
-            # An instance drawn by an approximate solution may break a hypothesis.
+            # An instance drawn by an approximate solution may violate a hypothesis.
             if holds is None:
                 return ClauseResult.undecided(statement.clauses[place], f"{broken} is not decided")
             if not holds:

@@ -39,6 +39,7 @@ class Search:
     guided: bool
     progress: Progress | None = None
     nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
+    """The nearest miss of each clause, by label: the smallest relative margin in float64, and its instance."""
     counterexample: tuple[Instance, ClauseResult] | None = None
     refuted: Tried | None = None
     """The first instance that was found to refute a clause."""
@@ -70,7 +71,7 @@ class Search:
 
     @property
     def hard_end(self) -> float:
-        """The time at which code that does not look at the clock is ended."""
+        """The time at which code that does not check the clock is stopped."""
         return self.deadline + EXPLORE.grace
 
     @cached_property
@@ -90,14 +91,14 @@ class Search:
             statement = self.statement.specialised(instance)
             scanned = ended(self.hard_end, _scanned, statement, instance)
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
-            # A clause that is not evaluated does not steer the search, like a clause without a value.
+            # Like a clause without a value, a clause that is not evaluated does not steer the search.
             margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
             near = {label: margin for label, margin in margins.items() if margin > 0}
             self.tries(instance, Tried(instance, margins, silent), near)
         return self.tried[key]
 
     def tries(self, instance: Instance, tried: Tried, near: Mapping[str, float]) -> None:
-        """Keep the record of an instance, and the margins by which it may be a clause's nearest miss."""
+        """Keep the record of an instance, and update the nearest misses by its margins in `near`."""
         self.tried[tuple(instance.values())] = tried
         if self.progress:
             self.progress(len(self.tried))
@@ -142,7 +143,7 @@ class Search:
                     return result
                 if result.outcome is Outcome.INCONCLUSIVE and label is None:
                     self.look_up(instance).doubtful.add(suspect)
-                # A margin that only rounding made negative is not to steer the search.
+                # A margin that only rounding made negative must not steer the search.
                 margins[suspect] = 0.0 if result.margin == 0 else EXPLORE.rounded
                 if result.outcome is Outcome.VERIFIED and result.margin == 0:
                     self._near(suspect, 0.0, instance)
@@ -170,7 +171,7 @@ class Search:
         seconds: float = EXPLORE.confirm_seconds,
         points: tuple[Mapping[str, Fraction], ...] = (),
     ) -> ClauseResult:
-        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
+        """Decide a clause in rigorous arithmetic, at an instance in the domain that satisfies every hypothesis.
 
         If the clause is for all values of some variables, their values in `points` are tried first.
         """

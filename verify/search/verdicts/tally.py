@@ -105,7 +105,7 @@ class Tally:
                         each.take(clause.label)
 
     def by_proofs(self, tried: Iterable[Tried], deadline: float) -> None:
-        """Look for a proof of each clause that is open at some instance, and record the clauses proved."""
+        """Look for a proof of each clause that is open at an instance, and record the proved clauses."""
         for _, group in self._by_words(tried):
             for label in self.labels:
                 open_, left = self._open_at(label, group, ever=True), deadline - time.monotonic()
@@ -155,7 +155,7 @@ class Tally:
         return bool(missing) and not asked and self.verdict(tried) is Verdict.UNDECIDED
 
     def smallest(self, tried: Iterable[Tried], first: Iterable[Tried]) -> tuple[float, Instance] | None:
-        """Return the smallest margin of a clause that holds, with its instance; of equal margins, one in `first`."""
+        """Return the smallest margin of a clause that holds, with its instance; of equal margins, one of `first`."""
         known = [
             (margin, each.instance)
             for each in (*first, *tried)

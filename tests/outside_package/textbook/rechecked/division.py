@@ -7,7 +7,7 @@ from verify.rechecker.registry import Checked
 
 
 def division(given: Any, clause: dict[str, Any], proof: dict[str, Any], where: str) -> Checked:
-    """`divides`: dividend = quotient · divisor + remainder in integers, 0 ≤ remainder < divisor; 0 verifies it."""
+    """`divides`: dividend = quotient · divisor + remainder in integers, 0 ≤ remainder < divisor; 0 means verified."""
     sides = [given.number(given.read(clause[part], f"clause.{part}"), None) for part in ("divisor", "dividend")]
     stated = [rational(proof[part], f"{where}.{part}") for part in ("quotient", "remainder")]
     if any(number.denominator != 1 for number in (*sides, *stated)):

@@ -1,4 +1,4 @@
-"""The harmonic numbers by halves: the sum over an interval is that over its two halves."""
+"""The harmonic numbers by halves: the sum over an interval is the total of the sums over its two halves."""
 
 from fractions import Fraction
 

@@ -20,7 +20,7 @@ def stationary(step: list[Data], layers: int, moment: Data) -> bytes:
 
 
 def moments_apart(layers: int, digits: int) -> bytes:
-    """Moments that have no denominator in common."""
+    """Return a file whose moments have no common denominator."""
     return stationary([mul(Z, S)], layers, power(add(INDEX, ["Integer", "1" + "0" * digits]), -1))
 
 

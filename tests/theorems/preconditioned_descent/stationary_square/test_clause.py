@@ -17,7 +17,7 @@ q = sp.Symbol("q", positive=True)
 p, a, b, s = sp.symbols("p a b s", real=True)
 LAYERS = (Parameter("L", "integer", "layers", minimum=1), Parameter("q", "rational", "q", above=0))
 UNIFORM = 1 / (k + 1)
-"""∫_0^1 s^k ds."""
+"""The moment ∫_0^1 s^k ds of the uniform law on [0, 1]."""
 PRODUCT = Dynamics((p,), (sp.S.One,), (p * (1 - a * s),), p)
 
 
@@ -180,7 +180,7 @@ def test_layers_whose_end_is_a_number_are_inconclusive(check):
 
 
 def test_moments_of_two_points_leave_nothing_to_find(check):
-    # The measure has mass 1/2 at 1 and at 2. For two factors it would need more than 2 points.
+    # The measure has mass 1/2 at each of 1 and 2. For two factors it would need more than 2 points.
     result = check(2, moment=(1 + 2**k) / 2)
     assert result.outcome is Outcome.INCONCLUSIVE and "more than 2 points" in result.detail
 

@@ -27,7 +27,7 @@ from verify.checking.check import check
 
 
 def stationary(draw: random.Random) -> Specimen:
-    """Return a claim of a critical point for one factor 1 − a s, where it is a = m_1/m_2, or for two factors."""
+    """Return a claim about a critical point for two factors, or for one factor 1 − a s, whose point is a = m_1/m_2."""
     at = {"p": Fraction(draw.choice((0, 1, 2)))}
     points, positive = drawn_measure(draw, 3)
     found = moments(points, 5)

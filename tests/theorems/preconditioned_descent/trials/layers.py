@@ -1,4 +1,4 @@
-"""Layers by their definition on random prompts; tests compare the trials' exact means with them."""
+"""Layers that are run on random prompts by their definition; tests compare the trials' exact means with these runs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The re-checker's primitives that are enclosed: attention by sign encodings against enumeration, and in statements."""
+"""The re-checker's enclosures of attention with sign encodings, compared with enumeration, and used in statements."""
 
 import itertools
 import json
@@ -20,20 +20,20 @@ from verify.rechecker.registry import computed
 
 SIZES = [(3, 1, 3), (3, 2, 4), (4, 2, 3), (4, 3, 3), (4, 4, 3), (5, 3, 2), (6, 4, 2), (2, 1, 6)]
 GAINS = [(4, 3, 3, 0), (5, 3, 2, 0), (3, 1, 3, 1), (4, 2, 3, 1), (4, 3, 3, 1), (6, 4, 2, 1)]
-# Largest width of G's enclosure relative to 1 − G, where few dimensions leave the moments little to work with.
+# The largest width of G's enclosure relative to 1 − G, at sizes with so few dimensions that it may exceed 0.65.
 WIDEST = {(3, 1, 3, 1): 0.9}
 
 
 @cache
 def products(T, q, D):
-    """All sign configurations' v_i and |u|², from the encodings themselves."""
+    """Return v_i = e_i·u and |u|² at all sign configurations, where u is the sum of the selected encodings e_i."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D) / np.sqrt(D)
     u = signs[:, :q].sum(axis=1)
     return np.einsum("ntd,nd->nt", signs, u), (u**2).sum(axis=1)
 
 
 def enumerated(T, q, D, query, C):
-    """P and R as means over all sign configurations."""
+    """Return P and R, means over all sign configurations."""
     v, square = products(T, q, D)
     logits = C * np.column_stack([v, square] if query else [v])
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -42,7 +42,7 @@ def enumerated(T, q, D, query, C):
 
 
 def largest(T, q, D, query):
-    """The largest G on a fine grid of C that reaches what is as good as ∞."""
+    """Return the largest G = P²/(qR) on a fine grid of C up to 200, where G is close to its limit."""
     found = (enumerated(T, q, D, query, C) for C in np.concatenate([np.linspace(0, 12, 241), [20, 40, 80, 200]]))
     return max(P**2 / (q * R) for P, R in found)
 
@@ -62,7 +62,7 @@ def test_means(sizes, query):
             # The means are summed in double precision over at most 2^12 configurations.
             assert float(lower) - 1e-12 <= exact <= float(upper) + 1e-12
             assert float(upper - lower) <= (1e-12 if C == 0 else 5e-3 if C <= 1 else 0.1)
-    # At C = 40 little is known, but nothing wrong.
+    # At C = 40 the enclosures are wide, but contain the means.
     for name, exact in zip(("selected", "squared"), enumerated(*sizes, query, 40.0), strict=True):
         lower, upper = value(f"{name}_attention", *sizes, 40, query)
         assert float(lower) - 1e-12 <= exact <= float(upper) + 1e-12
@@ -79,8 +79,8 @@ def test_means_where_one_token_is_all():
 def test_gain(sizes):
     lower, upper = value("attention_gain", *sizes)
     found = largest(*sizes)
-    # The grid's best is below the supremum by at most the change of G within 1/40, half a step of the grid, of the best
-    # C.
+    # A grid point is within 1/40, half a step, of the best C. So the grid's maximum is below the supremum by at most
+    # the change of G over this distance.
     assert float(lower) <= found + 1e-3
     assert found <= float(upper) + 1e-12
     assert float(upper - lower) <= WIDEST.get(sizes, 0.65) * float(1 - lower)
@@ -100,13 +100,13 @@ def test_gain_in_closed_form(T, q, D):
     equal = (v > v.max(axis=1, keepdims=True) - 1e-9).sum(axis=1)
     assert float(lower) - 1e-12 <= (q / equal).mean() <= float(upper) + 1e-12
     assert upper - lower < Fraction(1, 2**100)
-    # Attention so sharp that it is the limit.
+    # At C = 1000 attention is as sharp as in the limit.
     P, R = enumerated(T, q, D, 0, 1000.0)
     assert abs(P**2 / (q * R) - float(lower)) < 1e-9
 
 
 def test_closed_form_where_it_is_not_summed():
-    # G is summed at 256 dimensions, and lies between two bounds by moments at 257: 1 − G is about (3/4)^D (T − 2)/3.
+    # At 256 dimensions G is summed, and at 257 it is enclosed by moments: 1 − G is about (3/4)^D (T − 2)/3.
     (summed, same), (lower, upper) = (value("attention_gain", 50, 2, D, 0) for D in (256, 257))
     assert same - summed < Fraction(1, 2**500)
     for end in (lower, upper):
@@ -124,7 +124,7 @@ def test_least_dimension_in_closed_form(T, q, d, eps):
 
 
 def test_least_dimension():
-    # d/(2q)(1 − sup G) at two and at three dimensions, by enumeration, with the level between.
+    # The losses d/(2q)(1 − sup G) at two and at three dimensions are enumerated; the level is their mean.
     floors = [(1 - largest(4, 3, D, 0)) / 6 for D in (2, 3)]
     first, last = value("least_encoding_dimension", 4, 3, 1, Fraction(sum(floors) / 2), 0)
     assert floors[0] > floors[1]
@@ -221,7 +221,7 @@ def _certificate(relation, instance, margin, outcome="verified"):
 
 
 def _floor(query="0"):
-    """(1 − sup G)/2 ≤ eps."""
+    """Return the relation (1 − sup G)/2 ≤ eps as data."""
     gain = ["Primitive", "attention_gain", 1, *map(_symbol, "TqD"), ["Integer", query]]
     less = ["Add", ["Integer", "1"], ["Mul", ["Integer", "-1"], gain]]
     return ["Le", ["Mul", ["Rational", "1/2"], less], _symbol("eps")]
@@ -232,11 +232,11 @@ def _rechecked(*arguments, **more):
 
 
 def test_statement():
-    # G = E 2/(2 + k) for T = 4, q = 2, D = 3: by the closed form's test.
+    # For T = 4, q = 2 and D = 3, sup G has the closed form that `test_gain_in_closed_form` checks.
     instance, gain = {"T": "4", "q": "2", "D": "3", "eps": "1/4"}, value("attention_gain", 4, 2, 3, 0)[0]
     margin = Fraction(1, 4) - (1 - gain) / 2
     assert margin > Fraction(1, 100)
-    # Neither a wider interval, nor one that the recomputed ball only meets, is wrong.
+    # A wider interval is accepted, and so is an interval that the recomputed ball only meets.
     for around in ((margin / 2, margin * 2), (margin - Fraction(1, 10**60), margin + Fraction(1, 10**60))):
         assert _rechecked(_floor(), instance, tuple(map(str, around))).clauses[0][1] == "verified"
     with pytest.raises(Rejected, match="does not meet"):
@@ -258,7 +258,7 @@ def test_wrong_statement():
 
 
 def test_two_enclosures_decide_alike():
-    # With the query's token the enclosure has a width: a level inside it is undecided here, whatever a file says of it.
+    # With attention to the query, the enclosure has a positive width. No file can decide a level inside it.
     lower, upper = value("attention_gain", 12, 3, 20, 1)
     inside = (2 - lower - upper) / 4
     instance = {"T": "12", "q": "3", "D": "20", "eps": str(inside)}
@@ -268,13 +268,13 @@ def test_two_enclosures_decide_alike():
             _rechecked(_floor("1"), instance, margin, outcome=outcome)
     outside = (1 - lower) / 2 + Fraction(1, 10**4)
     instance["eps"] = str(outside)
-    # The interval that is stated meets the recomputed one, without containing it.
+    # The stated interval meets the recomputed interval without containing it.
     stated = (str(outside - (1 - lower) / 2), str(outside - (1 - lower) / 2 + (upper - lower) / 4))
     assert _rechecked(_floor("1"), instance, stated).clauses[0][1] == "verified"
 
 
 def test_exactly_known():
-    # All selected: the supremum is 1.
+    # If all tokens are selected, the supremum is 1.
     instance = {"T": "3", "q": "3", "D": "2", "eps": "1/4"}
     assert _rechecked(_floor(), instance, "1/4").clauses[0][3] == "exact"
     with pytest.raises(Rejected, match="is not larger minus smaller"):

@@ -1,4 +1,4 @@
-"""The re-checker's means of monomials and bounds on cells of C: exactly, against all signs at the smallest sizes."""
+"""The re-checker's means of monomials and bounds on cells of C, compared with all signs at the smallest sizes."""
 
 import itertools
 from fractions import Fraction
@@ -22,7 +22,7 @@ RATES = [Fraction(0), Fraction(-1, 3), Fraction(3, 2)]
 
 @cache
 def factors(T, q, D, query):
-    """y_i of all tokens and the query's, and |u|², for all sign configurations."""
+    """Return y_i for all tokens and for an attended query, and |u|², at all sign configurations."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D) / np.sqrt(D)
     u = signs[:, :q].sum(axis=1)
     v, square = np.einsum("ntd,nd->nt", signs, u), (u**2).sum(axis=1)
@@ -36,13 +36,13 @@ def softmax(sizes, C):
 
 
 def means(sizes, C):
-    """P and R."""
+    """Return P and R at C, means over all sign configurations."""
     (T, q, *_), (p, _) = sizes, softmax(sizes, C)
     return p[:, :q].sum(axis=1).mean(), (p[:, :T] ** 2).sum(axis=1).mean()
 
 
 def bends(sizes, C, start, rate):
-    """−(fP)'' and (f²R)'' for f = e^{rate (C − start)}."""
+    """Return −(fP)'' and (f²R)'' at C, for f = e^{rate (C − start)}."""
     (T, q, *_), (p, y), f = sizes, softmax(sizes, C), np.exp(rate * (C - start))
     x = y - (p * y).sum(axis=1, keepdims=True)
     variance = (p * x**2).sum(axis=1, keepdims=True)
@@ -57,7 +57,7 @@ def shares(sizes, C):
 
 
 def weights_of(sizes, given):
-    """The weight π_i of each token."""
+    """Return the weight π_i of each token and of an attended query."""
     (T, q, _, query), (a, b, c) = sizes, map(float, given)
     return np.array([a / q] * q + [b / max(T - q, 1)] * (T - q) + [c] * query)
 
@@ -75,7 +75,7 @@ def test_moments(sizes):
     with ctx.workprec(BITS):
         at = Attention(Effort(1e12), sizes, C)
         for name, w in numerators.items():
-            # A table that grows is the one that was made at once.
+            # The table is first computed for two moments, and then extended.
             at.moments(name, tilt, 2)
             for k, moment in enumerate(at.moments(name, tilt, 6)):
                 exact = (w * N**k * turn ** (k + (2 if name[1:] else 1))).mean()
@@ -86,7 +86,7 @@ def test_moments(sizes):
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("sizes", SIZES)
 def test_curvature_is_what_it_says(sizes, rate):
-    # Not only a bound: the mean that the docstring has, to the last digits.
+    # The result is not only a bound: it is the mean in the docstring, up to rounding.
     T, q = sizes[:2]
     y, _ = factors(*sizes)
     for start, C in CELLS:
@@ -116,7 +116,7 @@ def test_curvature_bounds_a_cell(sizes, rate):
 
 
 def test_bends():
-    # The formulas of the test itself, by differences.
+    # The test's own formulas are compared with differences.
     sizes, C, h, start, rate = (5, 3, 2, 1), 1.3, 1e-4, 1.0, 0.7
     scaled = np.array([means(sizes, C + k * h) for k in (-1, 0, 1)])
     f = np.exp(rate * (C + np.array([-h, 0, h]) - start))
@@ -131,7 +131,7 @@ def test_a_cell_is_refused_below_what_is_reached_in_it(sizes):
     search = Search(Effort(1e12), sizes)
     with ctx.workprec(BITS):
         for start, end in CELLS:
-            # The exact ends, widened by what their double precision may be off.
+            # The means at the ends are widened by a bound of their rounding errors.
             ends = [means(sizes, float(C)) for C in (start, end)]
             ends = [(Fraction(P) + Fraction(1, 10**13), Fraction(R) - Fraction(1, 10**13)) for P, R in ends]
             gains = [P**2 / (q * R) for P, R in (means(sizes, C) for C in np.linspace(float(start), float(end), 33))]
@@ -142,7 +142,7 @@ def test_a_cell_is_refused_below_what_is_reached_in_it(sizes):
 
 @pytest.mark.parametrize(("K", "less"), [(Fraction(1, 3), 0), (0, Fraction(1, 5)), (Fraction(1, 3), Fraction(1, 5))])
 def test_a_cell_whose_bends_are_all_used(monkeypatch, K, less):
-    # Parabolas of just these bends, as high at both ends: G in the middle is the bound, and a hair less is refused.
+    # P and R are parabolas with exactly these bends and equal ends, so G in the middle is the bound; less is refused.
     p, r, width, search = Fraction(1, 2), Fraction(1, 10), Fraction(1, 4), Search(Effort(1e12), (9, 3, 5, 0))
     monkeypatch.setattr(Curvature, "bounds", lambda *_: (ball(K), ball(less)))
     middle = (p + K * (width / 2) ** 2 / 2) ** 2 / (3 * (r - less * (width / 2) ** 2 / 2))
@@ -165,7 +165,7 @@ def test_attained_gains_are_not_excluded_by_the_bounds(sizes):
 
 @pytest.mark.parametrize("atoms", [[2.0], [1.0, 3.0], [0.5, 1.0, 4.0], [1.0, 1.001, 1.002], [0.5, 1.0, 4.0, 9.0]])
 def test_nodes(atoms):
-    """A measure on so few points is known from its moments: the nodes are the points, and the bounds its mean."""
+    """Check that for a measure on few points the nodes are these points, and the bounds equal its mean."""
     with ctx.workprec(BITS):
         points, shares = [ball(Fraction(x)) for x in atoms], [ball(Fraction(1, k + 1)) for k in range(len(atoms))]
         moments = [sum((w * x**k for w, x in zip(shares, points, strict=True)), 0 * points[0]) for k in range(12)]
@@ -181,7 +181,7 @@ def test_nodes(atoms):
 
 
 def test_bounds_hold_whatever_the_nodes():
-    # Far from the measure's points, the polynomials stay on their side.
+    # The bounds hold although the nodes are not the measure's points.
     with ctx.workprec(BITS):
         points, power = [ball(Fraction(k, 7)) for k in range(8, 40, 3)], 2
         moments = [sum((x**k for x in points), 0 * points[0]) for k in range(9)]
@@ -193,7 +193,7 @@ def test_bounds_hold_whatever_the_nodes():
 
 
 def test_hints_are_near():
-    # From the examples of the theorems: sup G, and where it is.
+    # The values of sup G and of its maximiser C are those of the theorems' examples.
     for sizes, gain, C in (
         ((40, 3, 100, 0), 0.8974, 3.56),
         ((200, 3, 170, 1), 0.5731, 3.3),

@@ -1,4 +1,4 @@
-"""The re-checker's full gradient against the library's, which is found by another way, and what it refuses."""
+"""The re-checker's full gradient, compared with the library's, which is computed in another way; refused models."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ SIZES = [(3, 2, 1, 2), (2, 1, 2, 2), (3, 1, 1, 1), (2, 2, 1, 3)]
 
 
 def agree(primitive, *arguments):
-    """Whether the two enclosures overlap, and agree on what is exact and on what is above 0."""
+    """Return whether the two results are equal if exact, and otherwise overlap and have the same sign."""
     exact = tuple(map(Fraction, arguments))
     found = primitive.evaluate(*exact)
     lower, upper = computed(Effort(1e9), RECHECKS.primitives[f"{primitive.name}/1"], exact)
@@ -84,7 +84,7 @@ def test_long_computations_are_refused_before_they_begin():
 
 
 def test_the_exponentials_and_the_products_are_charged_too():
-    """Going through the encodings costs 0.41 s here, nominally, and the rest about half as much again."""
+    """Check the nominal cost: going through the encodings takes 0.41 s here, and the rest about half of that."""
     at = tuple(map(Fraction, (3, 1, 2, 4, Fraction(5, 4), Fraction(3, 2), 2, 2, 1)))
     computed(Effort(0.8e6), RECHECKS.primitives["gradient_off_the_set/1"], at)
     with pytest.raises(TooLarge):

@@ -1,4 +1,4 @@
-"""A formal text is read from files that hold only definitions; its digest covers all definitions that it rests on."""
+"""A formal text is read from files that contain only definitions; its digest covers all definitions that it uses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A record of Rocq's acceptance counts only as long as it belongs to the present statement and files."""
+"""A record of Rocq's acceptance counts only while the statement and the files are unchanged."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ SENTENCES = ("the first sentence", "the second sentence")
 
 @pytest.fixture
 def theorem(halves_package, monkeypatch):
-    """Return a theorem of two claims in a package with `.v` files: `typed` has a formal text, `exported` has none."""
+    """Return a theorem with two claims in a package with `.v` files: `typed` has a formal text, `exported` has none."""
     monkeypatch.setattr(record, "package_of", lambda name: halves_package)
     claims = tuple(verify.Inequality(label, sp.Ge(x**2 + 1, x)) for label in ("typed", "exported"))
     statement = verify.Statement((verify.Parameter("x", "rational", "a number"),), claims)

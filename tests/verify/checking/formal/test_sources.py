@@ -1,4 +1,4 @@
-"""The `.v` files of a package: their sentences, the files that each needs, and their digest."""
+"""The `.v` files of a package: their sentences, the files that each file needs, and their digest."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from verify.checking.formal.sources import Sources, sentences
 
 @pytest.fixture
 def sources(tmp_path):
-    """A package of two folders: `tokens/claims.v` needs `tokens/definitions.v` and `sums/all.v`."""
+    """A package with two folders of `.v` files: `tokens/claims.v` needs `tokens/definitions.v` and `sums/all.v`."""
     for name, text in {
         "tokens/definitions.v": "From Sums Require Export all.\nDefinition x := 1.",
         "tokens/claims.v": "Require Import Reals.\nFrom Tokens Require Import definitions.\nDefinition y := x.",

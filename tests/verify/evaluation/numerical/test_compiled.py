@@ -24,7 +24,7 @@ def read(of, fixed=None):
 
 
 def value(expression, instance):
-    """Return the value in rigorous arithmetic, or an enclosure's lower end, as a float; infinity if there is none."""
+    """Return an expression's value, or its enclosure's lower end, as a float; infinity if no value is found."""
     try:
         found, _ = evaluate_rising(expression, instance)
     except (UndefinedError, UndecidedError):
@@ -87,7 +87,7 @@ def test_an_equation_is_solved_for_what_leaves_the_other_relations_room():
     # a b = 0 with b^2 > 0 is solved for a, whatever the order of the symbols.
     assert solved(sp.Eq(a * b, 0), sp.Gt(b**2, 0)) == ({"a"}, {"b"})
     assert solved(sp.Eq(a * b, 0), sp.Gt(a**2, 0)) == ({"b"}, {"a"})
-    # c = a b needs no division, and then b (a - 1) = 0 gives b, because a is not 1.
+    # c = a b is solved for c without a division, and then b = a b is solved for b, because a is not 1.
     assert solved(sp.Eq(c - a * b, 0), sp.Eq(b - c, 0), sp.Gt((a - 1) ** 2, 0)) == ({"b", "c"}, {"a"})
     assert solved(sp.Eq(a, -a), sp.Eq(b * w, 3)) == ({"a", "b"}, set())
 

@@ -37,7 +37,7 @@ def test_the_simplest_are_among_few():
     assert {Fraction(1), Fraction(2), Fraction(1, 2)} <= set(Box(POSITIVE, integer=False).simple(12))
     assert {Fraction(0), Fraction(1), Fraction(-1)} <= set(Box(ANY, integer=False).simple(12))
     assert Fraction(7, 3) in Box(SHIFTED, integer=False).simple(12)
-    # Some of the points are far away.
+    # Some of the values are very large or very small.
     positive = Box(POSITIVE, integer=False).simple(24)
     assert max(positive) >= 1000 and min(positive) <= Fraction(1, 1000)
 
@@ -46,7 +46,7 @@ def test_the_simplest_are_among_few():
 def test_coordinates_lead_back(box):
     values = np.array([[float(value)] for value in box.simple(40)])
     back = values_at([box], coordinates_of([box], values))
-    # At the ends of a box, and at 0, the value that comes back is only approximately equal.
+    # At the ends of a box and at 0, the value that is mapped back is only approximately equal.
     assert back == pytest.approx(values, rel=1e-9, abs=1e-5)
 
 

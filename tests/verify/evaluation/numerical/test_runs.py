@@ -43,15 +43,15 @@ def test_the_margin_is_what_is_left_of_the_steps():
     # If two runs reach the level at the same step, the run that starts further above it has the smaller margin.
     (soon, late) = margins(of, [(3, Fraction(41, 10)), (3, Fraction(79, 10))])
     assert 0 < late < soon
-    # No run reaches the level before step 0; a run that is too long to be followed refutes nothing.
+    # No run reaches the level before step 0; a run that is too long to be computed refutes nothing.
     before = theorem((W, X), Reaches("claim", HALVING, sp.Integer(1), within=w))
     endless = Fraction(10) ** 300
     assert margins(before, [(-1, Fraction(1, 2)), (NUMERICAL.run_steps + 1, endless)]).tolist() == [-1, 1]
 
 
 def test_a_level_that_is_left_again():
-    # (w + t)^2 is at most x while w + t is between -sqrt(x) and sqrt(x). Later it exceeds y = 1; it would exceed
-    # y = 1 + 600^2 only after the steps that are followed.
+    # (w + t)^2 is at most x while w + t is between -sqrt(x) and sqrt(x). Later (w + t)^2 exceeds y = 1. It would exceed
+    # y = 1 + 600^2 only after the last step that is computed.
     of = theorem((W, X, Y), Stays("claim", VALLEY, x, y))
     points = [(-start, level, 1 + 600**2 * share) for start in (2, 5, 9) for level in (1, 4, 30) for share in (0, 1)]
     found = margins(of, points)

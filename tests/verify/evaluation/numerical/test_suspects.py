@@ -18,12 +18,12 @@ from verify.evaluation.numerical.suspects import suspects
 FIRST = {
     # The least value, 0, is attained only at (3, 9).
     "1/1000000 <= 100*(y - x**2)**2 + (3 - x)**2": {"x": 3, "y": 9},
-    # The smallest Pythagorean triple.
+    # The witness is the smallest Pythagorean triple.
     "1 <= abs(x**2 + y**2 - z**2) for integer x >= 1, integer y >= 1, integer z >= 1": {"x": 3, "y": 4, "z": 5},
-    # The simplest positive numbers.
+    # The witnesses are the simplest positive numbers.
     "a*b*c*d*e <= 0.99*((a + b + c + d + e)/5)**5 for a > 0, b > 0, c > 0, d > 0, e > 0": dict.fromkeys("abcde", 1),
     "2*x*y <= 0.999*(x**2 + y**2)": {"x": 1, "y": 1},
-    # Euler's polynomial is least, 41, at 39 and 40.
+    # Euler's polynomial has its least value, 41, at n = 39 and n = 40.
     "n**2 - 79*n + 1601 >= 42 for integer n >= 1": {"n": 39},
 }
 """Statements and their simplest counterexamples, which a search finds at every seed."""
@@ -38,7 +38,7 @@ def test_a_simple_witness_is_found(line, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_heavy_balls_energy_rises_at_the_simplest_momentum(seed):
-    # From x = 0 the energy is multiplied by b² (1 + a). At a = 1/4 it rises for b² > 4/5; the simplest b is 9/10.
+    # At x = 0 a step multiplies the energy by b² (1 + a). At a = 1/4 it rises for b² > 4/5; the simplest b is 9/10.
     energy = "a*X**2 + (X - x)**2 <= a*x**2 + (x - y)**2 if X == x - a*x + b*(x - y), a <= 1/4 for a > 0, 0 < b < 1"
     found = explore(claim(energy), {}, seed=seed, seconds=20).counterexample
     assert (found["a"], found["b"]) == (Fraction(1, 4), Fraction(9, 10))
@@ -65,8 +65,8 @@ def test_a_narrow_one_is_found_too(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_narrow_one_of_a_recursion_is_found(clock, seed):
-    # From one in 1500 of the starts in [2/5, 9/20), Newton's method for z^3 = z takes more than 16 steps to a root:
-    # from the starts near 1/sqrt(5), a point of a cycle, and from the starts whose runs come near this point.
+    # For one in 1500 of the starts in [2/5, 9/20), Newton's method for z^3 = z takes more than 16 steps to a root:
+    # for the starts near 1/sqrt(5), a point of a cycle, and for the starts whose runs come near this point.
     newton = Dynamics((z,), (x,), (2 * z**3 / (3 * z**2 - 1),), (z**3 - z) ** 2)
     within = Reaches("claim", newton, sp.Rational(1, 10**6), within=sp.Integer(16))
     between = Hypothesis("low", sp.Ge(x, sp.Rational(2, 5))), Hypothesis("high", sp.Lt(x, sp.Rational(9, 20)))
@@ -194,7 +194,7 @@ def test_numbers_beyond_float64_raise_nothing(line):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_box_of_few_integers_is_searched_whole(seed):
-    # The claim fails at one of 68 921 points, (37, 38, 39).
+    # The claim fails at only one of the 68 921 points, (37, 38, 39).
     line = "1 <= abs(a**3 + 2*b**3 + 3*c**3 - 338354) if a <= 40, b <= 40, c <= 40 for "
     line += ", ".join(f"integer {name} >= 0" for name in "abc")
     assert explore(claim(line), {}, seed=seed, seconds=20).counterexample == {"a": 37, "b": 38, "c": 39}

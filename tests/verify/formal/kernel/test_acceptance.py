@@ -1,4 +1,4 @@
-"""Rocq is given a theorem's formal texts and its exported statement; two commands make a user's file formal."""
+"""Rocq is given a theorem's formal texts and its exported statement; two commands make a user's theorem formal."""
 
 import json
 from dataclasses import replace
@@ -140,7 +140,7 @@ def test_the_command_records_what_is_accepted_and_skips_it_then(halves_package, 
     assert command.main(tmp_path / "build", [theorem.id]) == 0
     assert capsys.readouterr().out == "user.halves: as recorded\n"
     theorem = replace(theorem, statement=replace(theorem.statement, formal={}))
-    # Rocq's checker would read the libraries below these files again, which takes a minute each time.
+    # Rocq's checker would read the libraries that these files require again, which takes a minute each time.
     monkeypatch.setattr(command, "checked", lambda *_: ("", frozenset()))
     assert command.main(tmp_path / "build", [theorem.id]) == 0
     assert "as recorded" not in capsys.readouterr().out

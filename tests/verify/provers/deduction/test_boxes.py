@@ -26,7 +26,7 @@ def test_parts_are_halves_near_the_maximum():
     while found:
         low, high, inside = found.pop()
         if inside is None:
-            # A ball around the product has this number, because the exponential rises and the cosine falls.
+            # A ball around the product contains this number, because the exponential rises and the cosine falls.
             assert exp(high) * cos(low) < 1.56
             widths.append((high - low, abs((low + high) / 2 - 0.7853981)))
         else:

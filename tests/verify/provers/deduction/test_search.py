@@ -1,4 +1,4 @@
-"""Textbook inequalities are deduced and re-checked, false variants are not; a search ends by its work, not by time."""
+"""Textbook inequalities are deduced and re-checked, false variants are not; work, not time, limits a search."""
 
 import os
 import subprocess

@@ -67,7 +67,7 @@ def coordinates(cycle, point):
 
 
 def points_of(cycle, source, count):
-    """Yield points of the set: on its boundary (up to a thousandth), and inside."""
+    """Yield points of a cycle's set, on its boundary (up to a thousandth) and inside."""
     size = len(cycle.centre)
     for number in range(count):
         towards = [source.randint(-1000, 1000) for _ in range(size)]
@@ -116,7 +116,7 @@ def test_the_logistic_map(rate, begin, at, period, lowest):
     values = {"r": Fraction(rate), "start": Fraction(begin)}
     cycle = find(LOGISTIC, at, **values)
     assert cycle is not None and cycle.period == period
-    # The set lies around the lowest point of the cycle or around one of its images.
+    # The set is around the lowest point of the cycle or around one of the images of this point.
     assert Fraction(at) < cycle.lowest <= Fraction(str(lowest)) + Fraction(1, 10**9)
     around = mpmath.mpf(cycle.centre[0].numerator) / cycle.centre[0].denominator
     assert abs(_iterated(around, rate, period) - around) < 1e-9
@@ -166,13 +166,13 @@ def test_every_certificate_holds_point_by_point():
     assert sum(certified) >= 9
 
 
-# Recursions without an attracting cycle above the level, or with a run that comes down to the level, by the reason.
+# Recursions without an attracting cycle above the level, or with a run that reaches the level, with the reasons.
 NONE = {
-    # 1/x grows by about 1 a step: after 10^4 steps x falls by 10^-8 a step, and it comes down to any level > 0.
+    # 1/x grows by about 1 per step: after 10^4 steps x falls by 10^-8 per step, and x reaches any level > 0.
     "parabolic": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2,), x), "1e-9", {}),
-    # The run passes a bottleneck at 0 in π·10^6 steps, and then nothing stops it.
+    # The run passes a bottleneck at 0 in π·10^6 steps, and then falls without bound.
     "bottleneck": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2 - sp.Rational(1, 10**12),), x), "-1", {}),
-    # 1 − 10^-18 is 1 in float64: the run looks like a fixed point, and comes down to 1/2 after 5·10^17 steps.
+    # 1 − 10^-18 is 1 in float64: the run looks like a fixed point, but reaches 1/2 after 5·10^17 steps.
     "drift below rounding": (Dynamics((x,), (sp.Integer(1),), (x - sp.Rational(1, 10**18),), x), "1/2", {}),
     "drift beside a sink": (
         Dynamics((x, y), (sp.Integer(1), sp.Integer(3)), (x - sp.Rational(1, 10**18), y / 2 + x / 2), y),
@@ -220,7 +220,7 @@ def test_a_primitive_of_the_state_has_no_derivative():
 
 
 def _from_the_start(begin, at):
-    """Look for a certificate around 3/5 at r = 5/2, given a float64 candidate that claims to enter at step 0."""
+    """Return the certificate around 3/5 at r = 5/2 (or None), and the values; the candidate claims entry at step 0."""
     candidate = (1, 0, np.array([0.6]), np.array([[1.0]]), Fraction(1, 16))
     values = {"r": Fraction(5, 2), "start": Fraction(begin)}
     return _certify(LOGISTIC, Fraction(at), values, candidate, time.monotonic() + 20), values

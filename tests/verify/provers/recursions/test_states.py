@@ -32,7 +32,7 @@ def test_the_template_is_proved_for_all_parameters_in_scope(template):
 
 @pytest.mark.parametrize(("step_size", "period"), [(3, None), (2, 2)])
 def test_the_template_is_refuted_beyond_its_hypothesis_by_its_ratio_or_its_cycle(template, clock, step_size, period):
-    # The iteration of a run looks at the clock after each 1024 steps, until its time is over after 24 s.
+    # The iteration of a run reads the clock after every 1024 steps, and ends when its 24 s are over.
     clock.tick = 0.1
     result = verify.check(template, eta=step_size, eps="1/1000", seconds=30)
     (clause,) = result.clauses

@@ -112,7 +112,7 @@ def test_functions_are_accepted(name):
 
 
 REFUSED = {
-    # Each claim is false, or has no value somewhere.
+    # Each claim is false, has no value somewhere, or is not shown by this tree.
     "a wrong sum": ("Sum(k, (k, 1, n)) == n*(n + 2)/2 for integer n >= 0", induction(total((1, [1]))), {"n": 0}),
     "a term without a value": (
         "Sum(1/(k - 3), (k, 1, n)) == Sum(1/(k - 3), (k, 1, n)) for integer n >= 1",

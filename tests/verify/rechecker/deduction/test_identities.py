@@ -21,7 +21,7 @@ def root(x):
 
 
 def reciprocal(symbol, *lemmas):
-    """Return slopes from 1 to both sides; on each side the points t of the segment are shown to be > 0."""
+    """Return a proof by slopes from 1 to both sides, in which the points t of each segment are shown to be > 0."""
     parts = [{"rule": "lemma", "relation": data(sp.Gt(t, 0)), "proof": lemma, "then": NOTHING} for lemma in lemmas]
     sides = (slope(part, start=1, side=side, value=part) for part, side in zip(parts, ("above", "below"), strict=True))
     return cases(symbol - 1, *sides)

@@ -16,7 +16,7 @@ def floors(*of, then):
     return then
 
 
-# The sum of ⌊x + y⌋ + 1 − x − y > 0, x − ⌊x⌋ ≥ 0 and y − ⌊y⌋ ≥ 0.
+# The tree adds the facts ⌊x + y⌋ + 1 − x − y > 0, x − ⌊x⌋ ≥ 0 and y − ⌊y⌋ ≥ 0.
 SUM = floors(x, y, x + y, then=whole(total((1, [0]), (1, [2]), (1, [5]))))
 
 ACCEPTED = {

@@ -1,4 +1,4 @@
-"""Proofs by cases are rejected if they omit a case, or if a case proves nothing."""
+"""Proofs by cases and by logarithms: accepted, or rejected if a case or a logarithm is missing or proves nothing."""
 
 import pytest
 import sympy as sp
@@ -90,7 +90,7 @@ def test_each_form_is_accepted(name):
         ("split at a multiple", f"{PROOF}.at", "0", "told apart"),
         ("split at a multiple", f"{PROOF}.times", "x", "told apart"),
         ("split at a multiple", f"{PROOF}.times", None, "not all positive"),
-        # If the case x = 0 is not split off first, x is not known to be positive.
+        # If the case m = 0 is not split off first, m is not known to be positive.
         ("split from zero on", PROOF, apart("m", "1"), "no slack that is positive"),
         ("Bernstein", PROOF, bounded("m", 0), "no slack that is positive"),
         ("Bernstein", f"{PROOF}.above.relation", 1, "not an integer from 0 to 0"),
@@ -154,7 +154,7 @@ def test_a_slack_that_is_0_is_no_slack_any_more():
 
 
 def in_logarithms(relation, left, *logarithms, variables=(), hypotheses=(), in_scope=True):
-    """Return a certificate of an inequality by logarithms, each given by its argument and shifted parameters."""
+    """Return a certificate of an inequality by logarithms, each given by its argument and the shifted parameters."""
     statement = Statement(
         PARAMETERS, (Inequality("c", relation),), hypotheses=tuple(hypotheses), variables=tuple(variables)
     )

@@ -20,7 +20,7 @@ x, y = sp.symbols("x y", real=True)
 PARAMETERS = tuple(Parameter(name, "rational", name, above=0) for name in ("eta", "eps"))
 SMALL = (Hypothesis("small", sp.Lt(eta, 2)),)
 DESCENT = Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2 / 2)
-# 1/x rises by eta a step, so x falls by at least eta y²/(1 + eta y) a step while x > y.
+# 1/x rises by eta per step, so x falls by at least eta y²/(1 + eta y) per step while x > y.
 SLOWER = Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x)
 PROOF, DYNAMICS = "clauses.0.proof", "statement.claims.0.dynamics"
 HERE = {"eta": "1/2", "eps": "1/100"}
@@ -36,7 +36,7 @@ def stated(dynamics, *, stays=False, hypotheses=SMALL):
 
 @cache
 def falling(dynamics, *, signs=False):
-    """Return a certificate that a run falls; with `signs`, by the invariant that the states are at least 0."""
+    """Return a certificate that a run falls; with `signs`, its proof uses the invariant that states are at least 0."""
     statement = stated(dynamics)
     with pytest.MonkeyPatch.context() as patched:
         if signs:
@@ -111,7 +111,7 @@ def test_a_run_that_is_not_shown_to_fall_is_refused(path, value, why):
         (f"{PROOF}.step", [], "step"),
         (f"{PROOF}.start.0", NOTHING, "start"),
         (f"{PROOF}.step.0", NOTHING, "step"),
-        # 1 + eta x ≠ 0 follows from the invariant, or because x is above the level.
+        # 1 + eta x ≠ 0 follows from the invariant, or from the fact that x is above the level.
         (f"{PROOF}.values.1", {"rule": "number", "bits": 64}, "values"),
         (f"{PROOF}.values", [], "values"),
         (f"{DYNAMICS}.initial.0", ["Integer", "-1"], "start"),

@@ -105,7 +105,7 @@ RESULTS = ("check", "conditions", "prove", "explore", "necessity", "reach", "swe
 
 
 class Parsed(HTMLParser):
-    """The elements and the text of HTML; refuses an element that is not closed or not plain markup."""
+    """A parser that records the elements and the text of HTML, and refuses unclosed elements and other markup."""
 
     KNOWN = frozenset(["div", "strong", "p", "table", "caption", "thead", "tbody", "tr", "th", "td", "span"])
 

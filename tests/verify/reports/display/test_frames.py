@@ -36,7 +36,7 @@ MINE = Theorem("user.mine", "a title", Source("1", "derived here"), STATEMENT, {
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Install a stand-in for a library of data frames, which keeps its arguments; hide the other libraries."""
+    """Return a function that installs stand-ins for libraries of data frames, and hides those that are not named."""
 
     def install(*names):
         monkeypatch.setattr(frames, "find_spec", lambda name: name if name in names else None)

@@ -22,7 +22,7 @@ See \lemmascope{wang2024.one_hot_rate} and \lemmascope{none.such}.
 
 
 def wrapped(text):
-    """Return a document of the text without its comments and without the id, which TeX uses only as a name."""
+    """Return a document with a text, without its comments and without the id, which TeX uses only as a name."""
     bare = re.sub(r"(?<!\\)%.*\n|\\lemmascopestatement\{[^}]*\}", "", text)
     return f"\\documentclass{{article}}\n\\begin{{document}}\n{bare}\n\\end{{document}}"
 

@@ -1,4 +1,4 @@
-"""Template files: each kind checks as it is, and no existing file is overwritten."""
+"""Template files: the check of each kind succeeds without changes, and no existing file is overwritten."""
 
 import shlex
 
@@ -34,7 +34,7 @@ def test_each_kind_prints_as_its_last_lines_say(cli, tmp_path, monkeypatch, kind
     assert (code, body["evidence"]) == EXPECTED[kind] and body["in_scope"]
     assert all(clause["holds"] for clause in body["clauses"])
     assert cli(*commands[2])[0] == 0
-    # No line of the file is longer than our own lines may be.
+    # No line of the file exceeds the limit for our own lines.
     assert all(len(line) <= 120 for line in (tmp_path / f"my_{kind}.py").read_text().splitlines())
 
 

@@ -172,7 +172,7 @@ BENCHMARKS = f"# Benchmarks\n\n| work | ours |\n|---|---|\n| a sum {HOSTILE} | 2
 
 @pytest.fixture(scope="session")
 def contents():
-    """Two theorems, three findings, a figure that ran and one that did not, a diagram."""
+    """The contents of a report: two theorems, three findings, a figure that ran, one that did not, and a diagram."""
     ran = Ran(experiment("figure1"), measured("figure1"))
     not_run = Ran(experiment("figure2"), None, f"it takes an hour {HOSTILE}")
     return Contents(

@@ -1,4 +1,4 @@
-// Measures the page that it is in, and says what it found to the window around it.
+// Measures the page that contains this script, and sends its findings to the parent window.
 addEventListener("load", () => {
   document.querySelectorAll("details").forEach(each => { each.open = true; });
   const parse = colour => (colour.match(/[\d.]+/g) || []).map(Number);
@@ -44,7 +44,7 @@ addEventListener("load", () => {
   const lost = [...document.querySelectorAll("a[href^='#']")]
     .filter(link => !document.getElementById(decodeURIComponent(link.getAttribute("href").slice(1))))
     .map(link => link.getAttribute("href"));
-  // A link into what is closed opens it.
+  // A link to a part of closed details opens them.
   document.querySelectorAll("details").forEach(each => { each.open = false; });
   const card = document.querySelector("details.card [id], details.card");
   location.hash = "";

@@ -74,7 +74,7 @@ def test_seeming_refutations_are_left_to_the_check(means):
 
 
 def test_a_margin_within_its_error_is_left(means):
-    # A claim with roots, for which nothing is proved for all parameters.
+    # The claim has roots, so nothing is proved for all parameters.
     close = means(Inequality("close", sp.Lt(2 * sp.sqrt(x * y), x + y + sp.Rational(1, 10**10))))
     far = [{name: 10**7 * value for name, value in point.items()} for point in POINTS]
     assert None not in rows_of(close)

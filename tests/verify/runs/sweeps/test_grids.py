@@ -45,7 +45,7 @@ def test_a_logarithmic_grid_is_of_simple_fractions_near_equal_ratios(text):
     for i, value in enumerate(found):
         exact = math.log(low) + math.log(high / low) * i / (int(count) - 1)
         assert abs(math.log(value) - exact) <= min(1.1e-4, step / 99)
-        # The simplest fraction within a relative 1e-4 has a denominator below 1/(1e-4 value) or so.
+        # The simplest fraction within a relative error of 1e-4 has a denominator of at most about 1/(1e-4 value).
         assert value.denominator <= 4e4 / min(1, 100 * step) ** 2 / min(1, value) or i in (0, len(found) - 1)
 
 

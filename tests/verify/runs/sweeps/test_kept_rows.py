@@ -338,7 +338,7 @@ def test_a_row_of_a_block_that_comes_out_otherwise_is_named(mine, cli, tmp_path)
 def test_a_block_takes_eight_bytes_a_number(mine, tmp_path):
     verify.sweep(mine, {"x": "1/1000:4:4000"}, store=tmp_path / "s")
     header, data = block_of(tmp_path / "s")
-    # Two margins with their errors, a value, and a kind of two bytes.
+    # Each row has two margins with their errors, a value, and a kind of two bytes.
     assert len(data) == 4000 * (2 + 5 * 8) and len(json.dumps(header)) < 2000
 
 
@@ -353,7 +353,7 @@ def test_a_store_of_an_earlier_version_gets_blocks(mine, tmp_path):
 
 
 def test_a_block_that_decides_too_much_is_completed_by_exact_rows(mine, cli, tmp_path):
-    # e^x < 99 holds at 9/2 and fails at 19/4. The forged block has the rows of two other instances, at which it holds.
+    # e^x < 99 holds at 9/2 and fails at 19/4. The forged block has the rows of two instances at which the claim holds.
     path, other = tmp_path / "s", tmp_path / "other"
     verify.sweep(mine, {"x": "1/2:4:8"}, store=other)
     header, data = block_of(other)

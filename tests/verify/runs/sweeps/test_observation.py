@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances: by hand, against the search's own runs, and refusals."""
+"""A theorem's recursion at many instances: values by hand, a comparison with the search's runs, and refusals."""
 
 import json
 import math
@@ -20,7 +20,7 @@ KIND = Parameter("kind", "word", "how it goes on", words=("down", "up"))
 
 @pytest.fixture
 def geometric(make_theorem):
-    """A recursion in z from a; each step multiplies z by a rate or squares it, as a word chooses."""
+    """A theorem about a recursion in z from a; a word chooses whether a step multiplies z by a rate or squares z."""
     step = Case(sp.Symbol("kind"), z * rate, z**2)
     clause = Reaches("small", Dynamics((z,), (a,), (step,), z), sp.Rational(1, 8))
     return make_theorem(clause, parameters=(A, KIND), definitions={rate: sp.Rational(1, 2)})

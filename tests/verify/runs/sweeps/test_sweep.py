@@ -145,7 +145,7 @@ def test_an_interrupted_sweep_keeps_its_blocks(mine, tmp_path, monkeypatch):
 
 
 def test_rows_of_blocks_and_of_the_check_keep_the_order_of_the_grid(make_theorem):
-    """For each word, refutations and points that are no instance lie between the points that a block decides."""
+    """For each word, refutations and points that are no instance are between the points that a block decides."""
     how = Parameter("how", "word", "a choice", words=("one", "two"))
     clause = Inequality("c", sp.Lt(sp.log(1 + x), Case(sp.Symbol("how"), sp.Integer(5), sp.Rational(11, 10))))
     theorem = make_theorem(clause, parameters=(X, Y, how), domain=(sp.Le(x, y),), values={"sum": x + y})

@@ -41,5 +41,5 @@ def test_memory_is_flat(theorem_file, tmp_path, capsys):
         print(*(f"\n{one}" for one in found))
     small, large = found
     assert (small["done"], large["done"]) == (10_000, 100_000) and large["evidence"]["computed"] > 99_000
-    # In KiB. The plot needs a few bytes an instance; both sweeps fill a whole group of the Parquet file.
+    # The peaks are in KiB. The plot needs a few bytes per instance; both sweeps fill a whole group of the Parquet file.
     assert large["peak"] < small["peak"] + 60_000

@@ -41,7 +41,7 @@ ROOT = str(Path(load_theorem.__code__.co_filename).parents[2])
 
 @pytest.fixture
 def slow(theorem_file, tmp_path):
-    """A theorem file whose check takes a moment, and records in a file which process computes which instance."""
+    """Return a function that writes a theorem file whose check takes a moment and adds its process id to a file."""
 
     def make(seconds=0.04):
         trace = tmp_path / "trace"
@@ -123,7 +123,7 @@ def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
 
 
 def killing(trace):
-    """Return a list, and a listener that kills the last worker after four instances, and lists its process id."""
+    """Return a list, and a listener that kills the last worker after four instances and lists its process id."""
     killed = []
 
     def tell(done, total):

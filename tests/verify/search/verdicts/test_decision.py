@@ -39,7 +39,7 @@ def test_an_instance_that_breaks_a_hypothesis_refutes_nothing():
 
 def test_a_clause_that_takes_too_long_is_undecided(clock):
     slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
-    # The run looks at the clock after each 1024 steps.
+    # The run reads the clock after every 1024 steps.
     began, clock.tick = clock.now, 0.001
     result = judge(Reaches("claim", slow, sp.Rational(1, 2))).decide("claim", HERE, in_time(0.3))
     assert result.outcome is Outcome.INCONCLUSIVE and clock.now - began < 0.4
@@ -71,7 +71,7 @@ def test_an_interrupt_goes_through_where_the_time_ends_after_it(monkeypatch, ver
         (sp.Ge(n * x, 0, evaluate=False), True),
         (sp.Ge(n * positive + x, x, evaluate=False), True),
         (sp.Ge(n * positive, x, evaluate=False), False),
-        # This clause holds only by the hypothesis.
+        # This clause holds only under the hypothesis.
         (sp.Le(n, 5, evaluate=False), True),
         (sp.Le(n, 4, evaluate=False), False),
     ],

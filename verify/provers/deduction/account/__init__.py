@@ -1,1 +1,1 @@
-"""The account of a search for a deduction, and of its result."""
+"""The record of a search for a deduction, the styles of a proof's lines, and proofs by given multipliers."""

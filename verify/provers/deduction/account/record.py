@@ -47,7 +47,7 @@ class Part:
     parts: list["Part"] = field(default_factory=list["Part"])
 
     def text(self) -> str:
-        """Return a goal with its facts."""
+        """Return the goal, and the facts that are new at its place, as text."""
         given = ", ".join(map(_goal_text, self.given))
         return _short(f"{_goal_text(self.goal)}{f' where {given}' if given else ''}")
 
@@ -104,7 +104,7 @@ class Record:
         return min(self.limit, self.limit - self.left)
 
     def refuse(self, operations: int, most: int) -> None:
-        """Note that the search is not begun, because the goal, or a number in it, is too long."""
+        """Note that the search is not begun, because the goal or a number is too long, or a power too high."""
         self.ended = "refused"
         long = f"{operations} operations, and a proof is looked for up to {most}"
         self.refused = long if operations > most else "a number of very many digits, or a very high power"
@@ -150,7 +150,7 @@ class Record:
         return tree
 
     def open_parts(self) -> list[str]:
-        """Return the open goals of the claim's ways that had shown other goals before, each with its way."""
+        """Return the goals left open in the claim's ways directly after goals that were shown, each with its way."""
         return [] if self.root is None else list(dict.fromkeys(_nearest(self.root)))[:_OPEN_PARTS]
 
 

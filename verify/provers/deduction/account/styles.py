@@ -1,4 +1,4 @@
-"""Lines of a proof as text and in LaTeX: each expression in a line is marked and holds both forms."""
+"""Lines of a proof as text and in LaTeX: each expression in a line is marked, and written in both forms."""
 
 import re
 import unicodedata

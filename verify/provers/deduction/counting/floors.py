@@ -22,7 +22,7 @@ from verify.provers.deduction.scope import Scope
 
 _MOST_FLOORS, _MOST_FORMS, _DEPTH = 6, 20, 3
 _POINTS, _WIDEST, _ROUNDING = 120, 3, 1e-9
-"""The largest number of points; the largest guessed range or bound of a form; the bound on rounding errors."""
+"""The number of points; the largest range of a form, or size of its bound, for a guess; the largest rounding error."""
 _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 
@@ -108,7 +108,7 @@ class Floors(Instances):
         return tree and _wrapped(tree, wraps, scope.count)
 
     def _rounded_down(self, scope: Scope, few: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of a goal by a sum, rounded to an integer if needed; an equation is two inequalities."""
+        """Return a proof of a goal by a sum, rounded to an integer if needed; for an equation, by two inequalities."""
         if goal.relation == "Eq":
             above = self._rounded_down(scope, few, Goal(goal.expression, "Ge"))
             below = above and self._rounded_down(scope, few, Goal(-goal.expression, "Ge"))
@@ -117,7 +117,7 @@ class Floors(Instances):
         return tree or (None if goal.strict else self._whole(scope, few, goal.expression))
 
     def _whole(self, scope: Scope, few: Scope, expression: sp.Expr) -> Tree | None:
-        """Return a proof that an integer is at least 0."""
+        """Return a proof that an integer is at least 0; only the facts in `few` are multiplied with each other."""
         if not _is_integer(expression):
             return None
         above = Goal(expression + 1, "Gt")

@@ -102,7 +102,7 @@ class Growth(Segments, ABC):
 
     @staticmethod
     def _of_tangents(after: sp.Expr, before: Sequence[sp.Expr], kind: type[sp.Expr], name: str) -> Iterator[Instance]:
-        """Yield tangents between arguments in the goal and the hypothesis; within the goal if the latter has none."""
+        """Yield tangents between arguments in the goal and the hypothesis, or within the goal if only it has some."""
         later, earlier = (_arguments(e, kind)[: SEARCH.pairs] for e in (after, sp.Tuple(*before)))
         for u in later:
             for v in earlier or later:

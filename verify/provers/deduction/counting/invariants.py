@@ -113,7 +113,7 @@ class Invariants(Ratios, ABC):
             return False
 
     def _guesses(self, scope: Scope, recursion: Recursion) -> Iterator[Goal]:
-        """Yield candidate relations: signs, constant changes, facts about the start, order of states and start."""
+        """Yield candidate relations: signs, constant changes, facts about the start, orders of states and starts."""
         symbols, start, stepped = recursion.symbols, recursion.start, recursion.stepped
         for symbol in symbols:
             yield Goal(symbol, "Gt")

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Induction steps that multiply a power, exponential or factorial by a factor; the rest is shown without it."""
+"""Induction steps in which a power, exponential or factorial is multiplied by a factor; the rest is a lemma."""
 
 from abc import ABC
 from collections.abc import Iterator

@@ -66,7 +66,7 @@ class Boxes(Segments, ABC):
         return tuple(Fraction(int(end.p), int(end.q)) for end in (max(low), min(high)))
 
     def _cuts(self, expression: sp.Expr, box: Box, left: list[int], depth: int) -> list[Any] | None:
-        """Return the cuts of a box, or None; `left` holds the number of boxes that may still be tried.
+        """Return the cuts of a box, None if no cut is needed; `left` has the number of boxes that may still be tried.
 
         Raises _TooManyError if the boxes that are left, or the halvings along one symbol, are not enough.
         """

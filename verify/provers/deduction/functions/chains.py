@@ -128,7 +128,7 @@ class Chains(Lemmas, ABC):
     def _form_of(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal, depth: int
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of the rest of a goal, and a short proof of it, or one by concavity or by the next slope."""
+        """Return a form of the rest of a goal, and its proof: a short one, or by concavity, or by the next slope."""
         if depth < CHAIN.depth:
             value = self.atoms.back(left)
             if (proof := self.short(frame.scope, Goal(value, goal.relation))) is not None:
@@ -166,7 +166,7 @@ class Chains(Lemmas, ABC):
     def _onward(
         self, chain: _Chain, before: sp.Symbol, depth: int, scope: Scope, goal: Goal, point: sp.Symbol | None
     ) -> Tree | None:
-        """Prove the goal at a chain's start; if a point is given, the next slope at that point, with its bounds."""
+        """Return a proof of a goal at a chain's start; if a point is given, of the goal for the next slope there."""
         if point is None:
             return self.prove(scope, goal, 1)
         frame = Frame(scope)

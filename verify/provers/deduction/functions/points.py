@@ -35,7 +35,7 @@ _SIMPLE = [sp.Rational(turn * p, q) for p, q in ((1, 1), (1, 2), (2, 1), (1, 3),
 
 @dataclass(frozen=True)
 class Points:
-    """Points, each with values of `symbols`, and with the start and an inner value of the symbol on the segment."""
+    """Points: values of `symbols`, and the start of the segment and an inner value of the symbol that runs along it."""
 
     symbols: Sequence[sp.Symbol]
     inside: Sequence[tuple[Sequence[float], float, float]]

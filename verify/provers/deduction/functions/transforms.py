@@ -28,7 +28,7 @@ class Transforms(Chains, ABC):
     """Whether the search is inside another form of a goal, so that no further form is tried."""
 
     def of_two_powers(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by another form of a goal with two terms, if a factor is curved or has a symbolic exponent."""
+        """Return a proof by another form of a two-term goal, if an exponent is symbolic or a factor `_is_curved`."""
         terms = sp.Add.make_args(goal.expression)
         factors = [factor for term in terms for factor in sp.Mul.make_args(term)]
         raised = any(f.is_Pow and f.base is not sp.E and f.exp.free_symbols for f in factors)
@@ -113,7 +113,7 @@ class Transforms(Chains, ABC):
     def _split_logs(
         self, frame: Frame, above: Sequence[sp.Expr], below: Sequence[sp.Expr], weight: sp.Expr
     ) -> tuple[Frame, list[list[Any]]] | None:
-        """Return the terms of w (r − 1 − Σ log f) ≥ 0, for the weight w and the factors f of r = Π below/Π above."""
+        """Return a frame, and terms with the sum w (r − 1 − Σ log f), for weight w and r = Π below/Π above = Π f."""
         # SymPy would combine powers of one base, as in b^(p/(p − 1))/b, but these are different atoms.
         parts = [*((b, b) for b in below), *((a, sp.Pow(a, -1, evaluate=False)) for a in above)]
         rests = [sp.Mul(*(part for _, part in parts[i:]), evaluate=False) for i in range(len(parts))]

@@ -4,8 +4,8 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: a coordinate is an atom, or a linear form that is ≥ 0 by a fact.
 
-Of the linear facts about a group of symbols, some facts are kept from which the others follow. If the forms of the kept
-facts are linearly independent, they are coordinates. If multiples of the coordinates add up to 1, as on an interval or
+For a group of symbols, linear facts are kept from which its other linear facts follow. If the forms of the kept facts
+are linearly independent, these forms are coordinates. If multiples of the coordinates add up to 1, as on an interval or
 a simplex, powers of this sum make polynomials homogeneous.
 """
 
@@ -99,7 +99,7 @@ class Coordinates:
 
 
 def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr]) -> Coordinates:
-    """Return coordinates of the atoms in a polynomial; `powers` has the value of other atoms in terms of these."""
+    """Return coordinates for the atoms in a polynomial; `powers` maps other atoms to expressions of these atoms."""
     atoms = sorted(above.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     facts = [replace(f, above=f.above.xreplace(powers)) for f in scope.facts]
     facts = [f for f in facts if f.above.free_symbols and f.above.free_symbols <= {*atoms}]

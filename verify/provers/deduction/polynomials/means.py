@@ -1,4 +1,4 @@
-"""Polynomials whose negative terms are covered by means of positive ones: sums of arithmetic-geometric means.
+"""Polynomials as sums of inequalities of arithmetic and geometric means, which bound each negative term.
 
 Let b = Σ w_i a_i with Σ w_i = 1 and w_i ≥ 0, and let the terms x^(a_i) be ≥ 0. For a point p > 0,
 x^b / p^b ≤ Σ w_i x^(a_i) / p^(a_i), with equality at p. A linear program finds multiples of such inequalities that add
@@ -77,7 +77,7 @@ def _mean(target: Powers, turn: int, cover: Sequence[tuple[Powers, int]], point:
 
 
 def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...]]:
-    """Yield (1, …, 1), and points > 0 at which the polynomial, with its `bad` terms taken as negative, may be 0.
+    """Yield (1, …, 1), and points > 0 at which the polynomial, with its `bad` terms made negative, may be 0.
 
     Yield no point if this polynomial is seen to be negative somewhere: then no means cover the `bad` terms.
     """

@@ -1,4 +1,4 @@
-"""The notes of a search for a deduction: the reason of its end, and the goals that stayed open."""
+"""The record of a search for a deduction: the reason why the search ended, and the goals that stayed open."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Coordinates: linear facts from which the other facts follow; homogeneous if the coordinates add up to 1."""
+"""Coordinates: linear facts that imply the other facts; a polynomial is homogeneous in them if they add up to 1."""
 
 import pytest
 import sympy as sp
@@ -13,7 +13,7 @@ x, y = sp.symbols("x y", real=True)
 
 
 def told(above, *facts):
-    """Return a polynomial in coordinates, for some expressions that are ≥ 0; assert that it is the same polynomial."""
+    """Return coordinates for some expressions that are ≥ 0, and a polynomial in them; assert that it is unchanged."""
     scope = Scope(Atoms({}), Work(1000))
     for fact in facts:
         scope = scope.with_fact(fact, "Ge")

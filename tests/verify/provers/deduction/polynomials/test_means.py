@@ -1,4 +1,4 @@
-"""Negative terms are covered by means of positive terms if such means exist, and only then."""
+"""A negative term is covered by an arithmetic mean of positive terms if there is such a mean, and only then."""
 
 from fractions import Fraction
 
