@@ -14,8 +14,10 @@ the derivative of the loss in a variable, with r = e_Lᵀ x and C_l = S_l A_l:
     ḡ_l = −S_l k̄_l − r̄ x_l,    h̄_l = k̄_l + A_l ḡ_l,    x̄_l = M_lᵀ x̄_{l+1} − r̄ g_l,
     S̄_l = M_lᵀ S̄_{l+1} M_l + C̄_l A_lᵀ − k̄_l g_lᵀ,    Ā_l = h_l ḡ_lᵀ + S_l C̄_l,    B̄_l = −M̄_l (S_l A_l)ᵀ.
 
-Prompts are processed in blocks that fit into the cache; the prompt is the last index of an array. Sums are taken over
-the blocks of a chunk, then over chunks.
+Prompts are processed in blocks that fit into the cache. The arrays of a block are flat. They consist of rows, and a row
+has one number for each prompt of the block: a vector has d rows, a matrix d² rows in row-major order, and those of
+layer 0 come first. Every product is of a matrix and a vector whose rows follow one another, so the arrays CT, MT and TT
+hold the transposes of C_l, M_l and T_l = M_l S_l. Sums are taken over the blocks of a chunk, then over chunks.
 """
 
 from typing import Any
@@ -32,291 +34,254 @@ from verify.cores import on_all_cores
 
 _BLOCK = 64
 """Number of prompts in a block, whose matrices fit into the cache."""
+_UNROLLED = 5
+"""Dimension for which the compiler unrolls the loops over rows and columns: the dimension of the paper's figures."""
 _CHUNK = 16
 """Number of blocks that a thread takes at a time; it is fixed because the rounding of sums depends on it."""
 
 
 @compiled
-def _dots(
-    d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
-) -> None:
-    """Write (with `add`: add) sign · Σ_k u_k v_k of each prompt; row k of u is at ui + k us, row k of v at vi + k vs.
-
-    For d ≥ 5 the first five terms are written out; these are all terms for the paper's d = 5.
-    """
-    ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
-    k, P = 0, np.uintp(_BLOCK)
-    if d >= 5:
-        u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
-        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
-        if add:
-            for p in range(P):
-                total = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
-                out[oi + p] += sign * (total + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p])
-        else:
-            for p in range(P):
-                total = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
-                out[oi + p] = sign * (total + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p])
-        k = 5
-    elif not add:
-        for p in range(P):
-            out[oi + p] = 0
-    for m in range(np.uintp(k), np.uintp(d)):
-        um, vm = ui + m * us, vi + m * vs
-        for p in range(P):
-            out[oi + p] += sign * (u[um + p] * v[vm + p])
+def _fill(number: float, out: Any, oi: int, count: int) -> None:
+    """Write a number into `count` rows of `out` from row oi on."""
+    for p in range(np.uintp(oi * _BLOCK), np.uintp((oi + count) * _BLOCK)):
+        out[p] = number
 
 
 @compiled
-def _mixed(
-    d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
-) -> None:
-    """Write (with `add`: add) sign · Σ_k a_k v_k of each prompt; a_k, at ai + k step, is the same for all prompts."""
-    vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
-    k, P = 0, np.uintp(_BLOCK)
-    if d >= 5:
-        a0, a1, a2 = sign * a[ai], sign * a[ai + step], sign * a[ai + 2 * step]
-        a3, a4 = sign * a[ai + 3 * step], sign * a[ai + 4 * step]
-        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
-        if add:
-            for p in range(P):
-                total = a0 * v[vi + p] + a1 * v[v1 + p] + a2 * v[v2 + p]
-                out[oi + p] += total + a3 * v[v3 + p] + a4 * v[v4 + p]
-        else:
-            for p in range(P):
-                total = a0 * v[vi + p] + a1 * v[v1 + p] + a2 * v[v2 + p]
-                out[oi + p] = total + a3 * v[v3 + p] + a4 * v[v4 + p]
-        k = 5
-    elif not add:
-        for p in range(P):
-            out[oi + p] = 0
-    for m in range(k, d):
-        number, vm = sign * a[ai + m * step], vi + np.uintp(m) * vs
-        for p in range(P):
-            out[oi + p] += number * v[vm + p]
+def _copy(v: Any, vi: int, out: Any, oi: int, count: int) -> None:
+    """Copy `count` rows of v from row vi on into `out` from row oi on."""
+    one, there = np.uintp(vi * _BLOCK), np.uintp(oi * _BLOCK)
+    for p in range(np.uintp(count * _BLOCK)):
+        out[there + p] = v[one + p]
 
 
 @compiled
-def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
-    """Return Σ_k u_k v_k summed over prompts."""
-    ui, us, vi, vs = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs)  # pyright: ignore[reportAssignmentType]
-    total, k, P = 0.0, 0, np.uintp(_BLOCK)
-    if d >= 5:
-        u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
-        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
-        for p in range(P):
-            some = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
-            total += some + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p]
-        k = 5
-    for m in range(np.uintp(k), np.uintp(d)):
-        um, vm = ui + m * us, vi + m * vs
-        for p in range(P):
-            total += u[um + p] * v[vm + p]
-    return total
-
-
-@compiled
-def _step(d: int, A: Any, B: Any, a: int, S: Any, s: int, C: Any, M: Any) -> None:
-    """Write C = S A and M = I − B C of a layer, whose A and B begin at `a` and whose prompts' matrices begin at `s`."""
-    P = _BLOCK
-    D = d * P
+def _transpose(d: int, v: Any, vi: int, out: Any, oi: int) -> None:
+    """Write the transpose of the matrix that begins at row vi of v."""
     for i in range(d):
         for j in range(d):
-            # S is symmetric: its row i is its column i.
-            _mixed(d, A, a + j, d, S, s + i * D, P, 1.0, False, C, s + i * D + j * P)
-    for i in range(d):
-        for j in range(d):
-            _mixed(d, B, a + i * d, 1, C, s + j * P, D, -1.0, False, M, s + i * D + j * P)
-        M[s + i * D + i * P : s + i * D + (i + 1) * P] += 1
+            _copy(v, vi + j * d + i, out, oi + i * d + j, 1)
 
 
 @compiled
-def _move(d: int, M: Any, s: int, S: Any, T: Any) -> None:
-    """Write T = M S and the next layer's S = T Mᵀ."""
-    P = _BLOCK
-    D, Q = d * P, d * d * P
-    for i in range(d):
-        for j in range(d):
-            _dots(d, M, s + i * D, P, S, s + j * D, P, 1.0, False, T, s + i * D + j * P)
-    for i in range(d):
-        for j in range(i + 1):
-            there, mirror = s + Q + i * D + j * P, s + Q + j * D + i * P
-            _dots(d, T, s + i * D, P, M, s + j * D, P, 1.0, False, S, there)
-            if i != j:
-                S[mirror : mirror + P] = S[there : there + P]
+def _add_products(wide: Any, d: int, M: Any, m: int, v: Any, vi: int, sign: float, out: Any, oi: int) -> None:
+    """Add sign · M v of each prompt to `out`."""
+    n, P, rows, factor = np.uintp(len(wide)), np.uintp(_BLOCK), np.uintp(d), out.dtype.type(sign)
+    for i in range(np.uintp(0), rows, n):
+        for k in range(np.uintp(0), rows, n):
+            at, one, there = (np.uintp(m) + i * rows + k) * P, (np.uintp(vi) + k) * P, (np.uintp(oi) + i) * P
+            for p in range(P):
+                for a in range(n):
+                    total = M[at + a * n * P + p] * v[one + p]
+                    for b in range(np.uintp(1), n):
+                        total += M[at + (a * n + b) * P + p] * v[one + b * P + p]
+                    out[there + a * P + p] += factor * total
+
+
+@compiled
+def _add_mixtures(wide: Any, d: int, N: Any, m: int, v: Any, vi: int, sign: float, out: Any, oi: int) -> None:
+    """Add sign · N v of each prompt to `out`; the matrix N, which begins at entry m, is the same for all prompts."""
+    n, P, rows, factor = np.uintp(len(wide)), np.uintp(_BLOCK), np.uintp(d), out.dtype.type(sign)
+    for i in range(np.uintp(0), rows, n):
+        for k in range(np.uintp(0), rows, n):
+            at, one, there = np.uintp(m) + i * rows + k, (np.uintp(vi) + k) * P, (np.uintp(oi) + i) * P
+            for p in range(P):
+                for a in range(n):
+                    total = N[at + a * n] * v[one + p]
+                    for b in range(np.uintp(1), n):
+                        total += N[at + a * n + b] * v[one + b * P + p]
+                    out[there + a * P + p] += factor * total
+
+
+@compiled
+def _add_outer(wide: Any, d: int, u: Any, ui: int, v: Any, vi: int, sign: float, sums: Any, m: int) -> None:
+    """Add sign · u vᵀ, summed over the prompts, to the matrix that begins at entry m of `sums`."""
+    n, P, rows = np.uintp(len(wide)), np.uintp(_BLOCK), np.uintp(d)
+    for i in range(rows):
+        for j in range(np.uintp(0), rows, n):
+            one, other, entry = (np.uintp(ui) + i) * P, (np.uintp(vi) + j) * P, np.uintp(m) + i * rows + j
+            for b in range(n):
+                total = 0.0
+                for p in range(P):
+                    total += u[one + p] * v[other + b * P + p]
+                sums[entry + b] += sign * total
+
+
+@compiled
+def _add_dots(d: int, u: Any, ui: int, v: Any, vi: int, sign: float, out: Any) -> None:
+    """Add sign · ⟨u, v⟩ of each prompt to the row `out`."""
+    P, factor = np.uintp(_BLOCK), out.dtype.type(sign)
+    for i in range(np.uintp(d)):
+        one, other = (np.uintp(ui) + i) * P, (np.uintp(vi) + i) * P
+        for p in range(P):
+            out[p] += factor * (u[one + p] * v[other + p])
+
+
+@compiled
+def _add_scaled(d: int, u: Any, ui: int, v: Any, vi: int, sign: float, out: Any, oi: int) -> None:
+    """Add sign · u v of each prompt to d rows of `out`; u is one row, v has d."""
+    first, P, factor = np.uintp(ui * _BLOCK), np.uintp(_BLOCK), out.dtype.type(sign)
+    for i in range(np.uintp(d)):
+        one, there = (np.uintp(vi) + i) * P, (np.uintp(oi) + i) * P
+        for p in range(P):
+            out[there + p] += factor * (u[first + p] * v[one + p])
 
 
 @compiled
 def _forward(
-    L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
-    T: Any, r: Any,
+    wide: Any, L: int, d: int, moving: bool, AT: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any,
+    CT: Any, MT: Any, TT: Any, C: Any, M: Any, T: Any, r: Any,
 ) -> None:  # fmt: skip
-    """Write the arrays that `_backward` reads, and r = e_Lᵀ x; S and x begin with the prompts' S_0 and x_0."""
-    P = _BLOCK
-    D, Q = d * P, d * d * P
-    for i in range(d):
-        _dots(d, S, i * D, P, w, 0, P, 1.0, False, h, i * P)
-    _dots(d, w, 0, P, x, 0, P, 1.0, False, r, 0)
+    """Write S_l, the vectors, the transposes of C_l, M_l and T_l = M_l S_l of all layers, and r = e_Lᵀ x."""
+    Q = d * d
+    _fill(0.0, h, 0, d)
+    _add_products(wide, d, S, 0, w, 0, 1.0, h, 0)
+    _fill(0.0, r, 0, 1)
+    _add_dots(d, w, 0, x, 0, 1.0, r)
     for l in range(L):  # noqa: E741
-        s, n, a = (l * Q if moving else 0), (l * D if moving else 0), l * d * d
-        v = l * D
-        for i in range(d):
-            _mixed(d, A, a + i, d, h, v, P, 1.0, False, g, v + i * P)
-        _dots(d, g, v, P, x, n, P, -1.0, True, r, 0)
+        s, v, n = (l * Q, l * d, l * d) if moving else (0, l * d, 0)
+        _fill(0.0, g, v, d)
+        _add_mixtures(wide, d, AT, l * Q, h, v, 1.0, g, v)
+        _add_dots(d, g, v, x, n, -1.0, r)
         if l == L - 1:
             break
-        k[v : v + D] = h[v : v + D]
-        for i in range(d):
-            _dots(d, S, s + i * D, P, g, v, P, -1.0, True, k, v + i * P)
+        _copy(h, v, k, v, d)
+        _add_products(wide, d, S, s, g, v, -1.0, k, v)
         if not moving:
-            h[v + D : v + 2 * D] = k[v : v + D]
+            _copy(k, v, h, v + d, d)
             continue
-        _step(d, A, B, a, S, s, C, M)
+        _fill(0.0, C, 0, Q)
+        for i in range(0, Q, d):
+            _add_mixtures(wide, d, AT, s, S, s + i, 1.0, C, i)
+        _transpose(d, C, 0, CT, s)
+        _fill(0.0, MT, s, Q)
         for i in range(d):
-            _dots(d, M, s + i * D, P, x, v, P, 1.0, False, x, v + D + i * P)
-            _dots(d, M, s + i * D, P, k, v, P, 1.0, False, h, v + D + i * P)
+            _fill(1.0, MT, s + i * d + i, 1)
+            _add_mixtures(wide, d, B, s, CT, s + i * d, -1.0, MT, s + i * d)
+        _transpose(d, MT, s, M, 0)
+        _fill(0.0, x, v + d, d)
+        _add_products(wide, d, M, 0, x, v, 1.0, x, v + d)
+        _fill(0.0, h, v + d, d)
+        _add_products(wide, d, M, 0, k, v, 1.0, h, v + d)
         if l < L - 2:
-            _move(d, M, s, S, T)
+            _fill(0.0, T, 0, Q)
+            _fill(0.0, S, s + Q, Q)
+            for i in range(0, Q, d):
+                _add_products(wide, d, S, s, M, i, 1.0, T, i)
+                _add_products(wide, d, M, 0, T, i, 1.0, S, s + Q + i)
+            _transpose(d, T, 0, TT, s)
 
 
 @compiled
-def _slopes_in_step(
-    d: int, on: bool, x: Any, k: Any, v: int, T: Any, s: int, bar_S: Any, bar_x: Any, bar_h: Any, twice: Any,
-    bar_M: Any,
+def _backward_in_moment(
+    wide: Any, d: int, on: bool, A: Any, s: int, g: Any, v: int, MT: Any, bar_C: Any, bar_k: Any, memory: Any,
+    turned: Any, bar_S: Any, twice: Any,
 ) -> None:  # fmt: skip
-    """Write M̄; if `on`, the loss depends on the next layer's S, and `twice` = S̄ + S̄ᵀ of that S is written too."""
-    P = _BLOCK
-    D = d * P
+    """Write S̄_l + S̄_lᵀ in `twice`; if `on`, it holds the sum for layer l + 1 at the start."""
+    _fill(0.0, bar_S, 0, d * d)
     if on:
-        for i in range(d):
-            for j in range(d):
-                for p in range(P):
-                    twice[i * D + j * P + p] = bar_S[i * D + j * P + p] + bar_S[j * D + i * P + p]
+        # S is symmetric, so (S̄ + S̄ᵀ)/2 of layer l + 1 may replace S̄.
+        _fill(0.0, memory, 0, d * d)
+        for i in range(0, d * d, d):
+            _add_products(wide, d, MT, s, twice, i, 0.5, memory, i)
+        _transpose(d, memory, 0, turned, 0)
+        for i in range(0, d * d, d):
+            _add_products(wide, d, MT, s, turned, i, 1.0, bar_S, i)
     for i in range(d):
-        for j in range(d):
-            e = i * D + j * P
-            for p in range(P):
-                bar_M[e + p] = bar_x[i * P + p] * x[v + j * P + p] + bar_h[i * P + p] * k[v + j * P + p]
-            if on:
-                _dots(d, twice, i * D, P, T, s + j * P, D, 1.0, True, bar_M, e)
+        _add_mixtures(wide, d, A, s, bar_C, i * d, 1.0, bar_S, i * d)
+        _add_scaled(d, bar_k, i, g, v, -1.0, bar_S, i * d)
+    _transpose(d, bar_S, 0, twice, 0)
+    for p in range(len(twice)):
+        twice[p] += bar_S[p]
 
 
 @compiled
-def _slopes_in_product(
-    d: int, B: Any, a: int, S: Any, s: int, C: Any, bar_M: Any, bar_C: Any, slopes_A: Any, slopes_B: Any
+def _backward_through_step(
+    wide: Any, d: int, on: bool, A: Any, BT: Any, l: int, S: Any, x: Any, g: Any, k: Any, CT: Any, MT: Any, TT: Any,  # noqa: E741
+    twice: Any, bar_S: Any, bar_M: Any, bar_C: Any, turned: Any, bar_h: Any, bar_x: Any, bar_k: Any, slopes_A: Any,
+    slopes_B: Any,
 ) -> None:  # fmt: skip
-    """Write C̄, add B̄ to `slopes_B`, and add the term S C̄ of Ā to `slopes_A`."""
-    P = _BLOCK
-    D = d * P
-    for i in range(d):
-        for j in range(d):
-            slopes_B[a + i * d + j] -= _sum(d, bar_M, i * D, P, C, s + j * D, P)
-            _mixed(d, B, a + i, d, bar_M, j * P, D, -1.0, False, bar_C, i * D + j * P)
-    for i in range(d):
-        for j in range(d):
-            slopes_A[a + i * d + j] += _sum(d, S, s + i * D, P, bar_C, j * P, D)
+    """Write k̄_l, M_lᵀ x̄_{l+1} in place of x̄_{l+1}, and S̄_l + S̄_lᵀ in `twice`; add B̄_l and the term S_l C̄_l of Ā_l.
 
-
-@compiled
-def _slopes_in_moment(
-    d: int, on: bool, A: Any, a: int, g: Any, v: int, M: Any, s: int, bar_C: Any, bar_k: Any, twice: Any, memory: Any,
-    bar_S: Any,
-) -> None:  # fmt: skip
-    """Write S̄ from C̄, k̄ and, if `on`, from `twice` = S̄ + S̄ᵀ of the next layer."""
-    P = _BLOCK
-    D = d * P
-    if on:
-        # (S̄ + S̄ᵀ)/2 may replace S̄, because S is symmetric.
-        for i in range(d):
-            for j in range(d):
-                _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, memory, i * D + j * P)
-        for i in range(d):
-            for j in range(d):
-                _dots(d, M, s + i * P, D, memory, j * P, D, 1.0, False, bar_S, i * D + j * P)
-    else:
-        bar_S[:] = 0
+    If the loss depends on S_{l+1}, which `on` says, `twice` holds S̄_{l+1} + S̄_{l+1}ᵀ at the start.
+    """
+    Q = d * d
+    s, v = l * Q, l * d
+    _fill(0.0, bar_M, 0, Q)
     for i in range(d):
-        for j in range(d):
-            e = i * D + j * P
-            _mixed(d, A, a + j * d, 1, bar_C, i * D, P, 1.0, True, bar_S, e)
-            for p in range(P):
-                bar_S[e + p] -= bar_k[i * P + p] * g[v + j * P + p]
-
-
-@compiled
-def _slopes_in_g(
-    d: int, on: bool, S: Any, s: int, x: Any, n: int, h: Any, v: int, r: Any, a: int, bar_k: Any, bar_g: Any,
-    slopes_A: Any,
-) -> None:  # fmt: skip
-    """Write ḡ, with its term −S k̄ if `on`, and add the term h ḡᵀ of Ā to `slopes_A`."""
-    P = _BLOCK
-    D = d * P
-    if on:
-        for i in range(d):
-            _dots(d, S, s + i * D, P, bar_k, 0, P, -1.0, False, bar_g, i * P)
-    for p in range(D):
-        bar_g[p] -= r[p % P] * x[n + p]
-    for i in range(d):
-        for j in range(d):
-            slopes_A[a + i * d + j] += _sum(1, h, v + i * P, P, bar_g, j * P, P)
+        _add_scaled(d, bar_x, i, x, v, 1.0, bar_M, i * d)
+        _add_scaled(d, bar_h, i, k, v, 1.0, bar_M, i * d)
+        if on:
+            _add_products(wide, d, TT, s, twice, i * d, 1.0, bar_M, i * d)
+    _fill(0.0, bar_k, 0, d)
+    _add_products(wide, d, MT, s, bar_h, 0, 1.0, bar_k, 0)
+    _copy(bar_x, 0, bar_h, 0, d)
+    _fill(0.0, bar_x, 0, d)
+    _add_products(wide, d, MT, s, bar_h, 0, 1.0, bar_x, 0)
+    _transpose(d, bar_M, 0, turned, 0)
+    _fill(0.0, bar_M, 0, Q)
+    for i in range(0, Q, d):
+        _add_outer(wide, d, turned, i, CT, s + i, -1.0, slopes_B, s)
+        _add_mixtures(wide, d, BT, s, turned, i, -1.0, bar_M, i)
+    _transpose(d, bar_M, 0, bar_C, 0)
+    for i in range(0, Q, d):
+        _add_outer(wide, d, S, s + i, bar_C, i, 1.0, slopes_A, s)
+    if l:
+        _backward_in_moment(wide, d, on, A, s, g, v, MT, bar_C, bar_k, bar_M, turned, bar_S, twice)
 
 
 @compiled
 def _backward(
-    L: int, d: int, moving: bool, A: Any, B: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any, T: Any,
-    r: Any, bar_S: Any, bar_M: Any, bar_C: Any, twice: Any, bar_h: Any, bar_x: Any, bar_g: Any, bar_k: Any,
-    slopes_A: Any, slopes_B: Any,
+    wide: Any, L: int, d: int, moving: bool, A: Any, BT: Any, S: Any, h: Any, x: Any, g: Any, k: Any, CT: Any, MT: Any,
+    TT: Any, r: Any, twice: Any, bar_S: Any, bar_M: Any, bar_C: Any, turned: Any, bar_h: Any, bar_x: Any, bar_g: Any,
+    bar_k: Any, slopes_A: Any, slopes_B: Any,
 ) -> None:  # fmt: skip
     """Add a block's derivatives to `slopes_A` and `slopes_B`; `r` holds the derivative of the loss in e_Lᵀ x."""
-    P = _BLOCK
-    D, Q = d * P, d * d * P
-    bar_k[:] = 0
-    bar_g[:] = 0
-    bar_x[:] = 0
+    _fill(0.0, bar_x, 0, d)
+    _fill(0.0, bar_h, 0, d)
     for l in range(L - 1, -1, -1):  # noqa: E741
-        s, n, a = (l * Q if moving else 0), (l * D if moving else 0), l * d * d
-        v = l * D
-        if l < L - 1 and not moving:
-            bar_k[:] = bar_h
-        elif l < L - 1:
-            _slopes_in_step(d, l < L - 2, x, k, v, T, s, bar_S, bar_x, bar_h, twice, bar_M)
-            for i in range(d):
-                _dots(d, M, s + i * P, D, bar_h, 0, P, 1.0, False, bar_k, i * P)
-            _slopes_in_product(d, B, a, S, s, C, bar_M, bar_C, slopes_A, slopes_B)
-            if l:
-                bar_g[:] = bar_x
-                for i in range(d):
-                    _dots(d, M, s + i * P, D, bar_g, 0, P, 1.0, False, bar_x, i * P)
-                _slopes_in_moment(d, l < L - 2, A, a, g, v, M, s, bar_C, bar_k, twice, bar_M, bar_S)
-        _slopes_in_g(d, l < L - 1, S, s, x, n, h, v, r, a, bar_k, bar_g, slopes_A)
-        if l:
-            for i in range(d):
-                bar_h[i * P : (i + 1) * P] = bar_k[i * P : (i + 1) * P]
-                _mixed(d, A, a + i * d, 1, bar_g, 0, P, 1.0, True, bar_h, i * P)
-            for p in range(D):
-                bar_x[p] -= r[p % P] * g[v + p]
+        s, v, n = (l * d * d, l * d, l * d) if moving else (0, l * d, 0)
+        if moving and l < L - 1:
+            _backward_through_step(
+                wide, d, l < L - 2, A, BT, l, S, x, g, k, CT, MT, TT, twice, bar_S, bar_M, bar_C, turned, bar_h, bar_x,
+                bar_k, slopes_A, slopes_B,
+            )  # fmt: skip
+        else:
+            _copy(bar_h, 0, bar_k, 0, d)
+        _fill(0.0, bar_g, 0, d)
+        _add_scaled(d, r, 0, x, n, -1.0, bar_g, 0)
+        if l < L - 1:
+            _add_products(wide, d, S, s, bar_k, 0, -1.0, bar_g, 0)
+        _add_outer(wide, d, h, v, bar_g, 0, 1.0, slopes_A, l * d * d)
+        _copy(bar_k, 0, bar_h, 0, d)
+        _add_mixtures(wide, d, A, l * d * d, bar_g, 0, 1.0, bar_h, 0)
+        _add_scaled(d, r, 0, g, v, -1.0, bar_x, 0)
 
 
 @compiled
 def gradients(
-    A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
+    wide: Any, A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
     slopes_A: Any, slopes_B: Any,
 ) -> float:  # fmt: skip
     """Return the sum of the losses of prompts `first` to `last` − 1, and add its derivatives to the slopes.
 
-    B is used only if `moving`. A, B and the slopes are flat, with L d d entries. The arrays of a block are flat too,
-    ordered by layer, row, column and prompt.
+    B is used only if `moving`. A and B have the shape (L, d, d); the slopes are flat. The tuple `wide` has d entries or
+    one. Its length belongs to its type, so the compiler unrolls the loops over that many rows and columns.
     """
-    d = len(query)
-    L = len(A) // (d * d)
+    L, d, _ = A.shape
     D, Q, count = d * _BLOCK, d * d * _BLOCK, (L if moving else 1)
     dtype = query.dtype
+    AT, BT = np.empty_like(A), np.empty_like(B)
+    for l in range(L):  # noqa: E741
+        AT[l], BT[l] = A[l].T, B[l].T
+    A, B, AT, BT = A.reshape(-1), B.reshape(-1), AT.reshape(-1), BT.reshape(-1)
     w, r = np.zeros(D, dtype), np.zeros(_BLOCK, dtype)
     S, x = np.zeros(count * Q, dtype), np.zeros(count * D, dtype)
-    C, M, T = np.empty(count * Q, dtype), np.empty(count * Q, dtype), np.empty(count * Q, dtype)
+    CT, MT, TT = np.empty(count * Q, dtype), np.empty(count * Q, dtype), np.empty(count * Q, dtype)
+    C, M, T = np.empty(Q, dtype), np.empty(Q, dtype), np.empty(Q, dtype)
     h, g, k = np.empty(L * D, dtype), np.empty(L * D, dtype), np.empty(L * D, dtype)
-    bar_S, bar_M, bar_C, twice = np.empty(Q, dtype), np.empty(Q, dtype), np.empty(Q, dtype), np.empty(Q, dtype)
     bar_h, bar_x, bar_g, bar_k = np.empty(D, dtype), np.empty(D, dtype), np.empty(D, dtype), np.empty(D, dtype)
+    twice, bar_S = np.empty(Q, dtype), np.empty(Q, dtype)
     loss = 0.0
     for start in range(first, last, _BLOCK):
         m = min(_BLOCK, last - start)
@@ -326,17 +291,17 @@ def gradients(
             w[:] = 0
             x[:] = 0
         for i in range(d):
-            w[i * _BLOCK : i * _BLOCK + m] = weights[i, start : start + m]
-            x[i * _BLOCK : i * _BLOCK + m] = query[i, start : start + m]
+            for p in range(m):
+                w[i * _BLOCK + p], x[i * _BLOCK + p] = weights[i, start + p], query[i, start + p]
             for j in range(d):
-                e = (i * d + j) * _BLOCK
-                S[e : e + m] = second_moment[i, j, start : start + m]
-        _forward(L, d, moving, A, B, w, S, h, x, g, k, C, M, T, r)
+                for p in range(m):
+                    S[(i * d + j) * _BLOCK + p] = second_moment[i, j, start + p]
+        _forward(wide, L, d, moving, AT, B, w, S, h, x, g, k, CT, MT, TT, C, M, T, r)
         for p in range(_BLOCK):
             loss += r[p] * r[p]
             r[p] += r[p]
         _backward(
-            L, d, moving, A, B, S, h, x, g, k, C, M, T, r, bar_S, bar_M, bar_C, twice, bar_h, bar_x, bar_g, bar_k,
+            wide, L, d, moving, A, BT, S, h, x, g, k, CT, MT, TT, r, twice, bar_S, M, C, T, bar_h, bar_x, bar_g, bar_k,
             slopes_A, slopes_B,
         )  # fmt: skip
     return loss
@@ -368,15 +333,16 @@ def mean_gradient(
             received = tuple(given.shape), given.dtype, given.device.type
             requirement = f"must be of shape {tuple(shape)} and torch.float64, or all torch.float32, on the CPU"
             raise InputError(name, received, requirement)
-    numbers = [each.detach().contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
+    numbers = [each.detach().contiguous().numpy() for each in (A, A if B is None else B)]
     numbers += [each.detach().contiguous().numpy() for each in (S, weights, query)]
+    wide = (0,) * (d if d == _UNROLLED else 1)
     size = _CHUNK * _BLOCK
     chunks = -(-N // size)
     losses, slopes = np.zeros(chunks), np.zeros((chunks, 2, A.numel()))
 
     def work(chunk: int) -> None:
         ends = chunk * size, min(N, (chunk + 1) * size)
-        losses[chunk] = gradients(*numbers[:2], B is not None, *numbers[2:], *ends, *slopes[chunk])
+        losses[chunk] = gradients(wide, *numbers[:2], B is not None, *numbers[2:], *ends, *slopes[chunk])
 
     on_all_cores(chunks, work)
     mean_slopes = torch.from_numpy(slopes.sum(axis=0) / N).view(2, *A.shape)
