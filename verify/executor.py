@@ -266,7 +266,7 @@ def refuse_unanswered(address: str) -> None:
         needs("--scheduler", address, "distributed")
     if form is None or not 0 < int(form["port"]) < 2**16:
         raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
-    why = "what answers is something else"
+    why = "another service answers"
     try:
         with socket.create_connection((form["host"].strip("[]"), int(form["port"])), _ANSWER_SECONDS) as connection:
             if form["scheme"] == "tls":
@@ -276,7 +276,7 @@ def refuse_unanswered(address: str) -> None:
             if 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < _LONGEST_GREETING:
                 return
     except TimeoutError:
-        why = "it says nothing"
+        why = "no message was received in time"
     except (OSError, UnicodeError) as error:
         why = str(getattr(error, "strerror", None) or error)
     raise InputError("--scheduler", address, f"no Dask scheduler answers there: {why}")

@@ -9,15 +9,15 @@ _WIDE, _HIGH, _GAP, _BETWEEN = 250, 32, 20, 26
 _SAID = {
     "root": "shared words",
     "rechecker": "checks proofs alone",
-    "language": "what can be said",
-    "evaluation": "what it is worth",
-    "provers": "how it is shown",
+    "language": "the language of statements",
+    "evaluation": "values",
+    "provers": "proofs",
     "claims": "kinds of clause",
     "checking": "one theorem, one instance",
     "search": "counterexamples",
     "runs": "sweeps, experiments",
     "formal": "a proof assistant",
-    "reports": "what people see",
+    "reports": "output",
 }
 
 

@@ -20,7 +20,7 @@ from numerics.preconditioned_descent.reference import (
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance
 
-SOURCE = Source("Sections 2 to 5", "recalled", None, "arXiv 2306.00297; put together as in `reference`")
+SOURCE = Source("Sections 2 to 5", "recalled", None, "arXiv 2306.00297; assembled as in `reference`")
 PRINTED_SPECTRUM = (1, 1, 1 / 4, 1 / 16, 1)
 
 L = Parameter("L", "integer", "number of layers", minimum=1)

@@ -192,14 +192,14 @@ def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
 
 
 RUNS = integer("runs", "independent runs, each with its own U")
-UNSEEN = integer("n_test", "prompts that training has not seen, of each run", 2)
+UNSEEN = integer("n_test", "unseen prompts in each run", 2)
 READINGS = integer("readings", "readings over training, the first and the last step included", 2)
 
 
 PROTOCOL = Parameter(
     "protocol",
     "word",
-    "whose settings are the defaults: the authors' code, the paper's text, small ones of ours",
+    "source of the default settings: the authors' code, the paper's text, or our smaller settings",
     words=("code", "text", "quick"),
 )
 BASIS = Parameter("basis", "word", "basis in which Σ^1/2 A_l Σ^1/2 is shown", words=("standard", "eigenvectors"))
@@ -213,8 +213,8 @@ _TRAINING = (
     integer("steps", "steps of Adam"),
     positive("eta", "Adam's step size at the start"),
     integer("halving", "steps after which the step size is halved"),
-    positive("beta1", "Adam's first moment's factor"),
-    positive("beta2", "Adam's second moment's factor"),
+    positive("beta1", "Adam's decay rate of the first moment"),
+    positive("beta2", "Adam's decay rate of the second moment"),
     CLIP,
     integer("batch", "prompts in a batch"),
     integer("resample", "steps with the same batch"),
@@ -272,7 +272,7 @@ _SHOWN = tuple(
 
 def source(number: str) -> Source:
     """Return the source of a figure."""
-    note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; put together as in "
+    note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; assembled as in "
     note += "`reference`; the module's first lines say which choices are whose"
     return Source(f"Figure {number}", "printed", None, note)
 

@@ -35,7 +35,7 @@ from numerics.sparse_token_selection.stochastic import (
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance
 
-SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; put together as in `reference`")
+SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; assembled as in `reference`")
 
 
 class GroundTruth(NamedTuple):
@@ -204,16 +204,16 @@ one_hot_from_random = Experiment(
         Setting(Parameter("scale", "rational", "standard deviation of the initial entries", above=0), "1/50", "1/50"),
         Setting(Parameter("batch_size", "integer", "samples in a batch, in two halves", minimum=4), 256, 256),
         Setting(STEPS, 500, 20_000),
-        Setting(Parameter("middle", "integer", "the step in between that is looked at", minimum=0), 100, 1000),
+        Setting(
+            Parameter("middle", "integer", "the intermediate step at which cosines are measured", minimum=0), 100, 1000
+        ),
         Setting(Parameter("runs", "integer", "independent runs", minimum=2), 2, 4),
     ),
     measure=_from_random,
 )
 
 
-STOCHASTIC_SOURCE = Source(
-    "Definitions 3, 4 and 5", "printed", None, "arXiv 2406.06893; put together as in `reference`"
-)
+STOCHASTIC_SOURCE = Source("Definitions 3, 4 and 5", "printed", None, "arXiv 2406.06893; assembled as in `reference`")
 
 T_TEST = Parameter("T_test", "integer", "number of tokens in the test", minimum=1)
 Q_TEST = Parameter("q_test", "integer", "number of tokens that the query selects in the test", minimum=1)
@@ -354,7 +354,7 @@ stochastic_training = Experiment(
         "Definitions 3, 4 and 5; the figures' training",
         "printed",
         None,
-        "arXiv 2406.06893; put together as in `reference`; the scale at the start and the number of runs are ours",
+        "arXiv 2406.06893; assembled as in `reference`; the scale at the start and the number of runs are ours",
     ),
     settings=(
         Setting(T, 8, 200),

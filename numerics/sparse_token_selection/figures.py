@@ -285,7 +285,7 @@ _UNSEEN = Setting(SUBSETS, "4,5,6", "4,6,8")
 
 
 def _source(number: str) -> Source:
-    note = "arXiv 2406.06893; put together as in `reference`; our choices are in the module's first lines"
+    note = "arXiv 2406.06893; assembled as in `reference`; our choices are in the module's first lines"
     return Source(f"Figure {number}", "printed", None, note)
 
 

@@ -56,7 +56,7 @@ def _one_fixed_draw(settings: Instance, *, seed: int, device: str) -> Mapping[st
 one_fixed_draw = Experiment(
     id="wang2024.one_fixed_draw",
     title="A layer that has learnt the seed's one draw of encodings: its loss at their number, and at more",
-    source=Source("Definition 3", "printed", None, "arXiv 2406.06893; one draw of signs kept for good"),
+    source=Source("Definition 3", "printed", None, "arXiv 2406.06893; one draw of signs for all samples"),
     settings=(
         Setting(T, 20, 100),
         Setting(Parameter("T_test", "integer", "number of tokens in the test", minimum=2), 40, 200),

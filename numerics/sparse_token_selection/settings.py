@@ -32,7 +32,9 @@ TRAINING = (
     Setting(integer("readings", "readings over training, the first and the last step included", 2), 17, 51),
     Setting(integer("runs", "independent runs, each with its own draws"), 1, 1),
     Setting(
-        Parameter("dtype", "word", "numbers that are computed with", words=("float64", "float32")), "float64", "float64"
+        Parameter("dtype", "word", "floating-point type of the computation", words=("float64", "float32")),
+        "float64",
+        "float64",
     ),
 )
 """The settings of Figure 1, except for the kind of encoding."""

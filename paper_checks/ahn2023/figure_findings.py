@@ -85,7 +85,7 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
     "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are close "
     "to the printed ones, all five, which is not so at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): "
-    "the figures fit n = 20, which is the authors' code's.",
+    "the figures fit n = 20, which the authors' code uses.",
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
@@ -107,7 +107,7 @@ figures_4_and_5_are_best_on_batches = Finding(
     text="At the middles of the printed intervals the expected loss at n = 20 is 0.0597, with natural logarithm −2.8. "
     "Figure 3 shows log losses below −6, and so do more than half of the batches of 20 000 fresh prompts (comparison "
     "ahn2023.printed_layers_batches). The two are consistent: r_3² grows like s^26, and prompts whose S has an "
-    "eigenvalue above 4, fewer than one in 20 000, carry more than 95 % of the expectation (comparison "
+    "eigenvalue above 4, fewer than one in 20 000, contribute more than 95 % of the expectation (comparison "
     "ahn2023.printed_layers_rare_prompts). The authors' notebook shows such a batch: it prints losses of 0.0006 at "
     "step 5900, 0.33 at 6000 and 0.002 at 6100 of its first run. The printed weights are close to those at which a "
     "batch of 20 000 has its least loss, as descent from Theorem 4's best point finds it (comparison "
@@ -139,7 +139,7 @@ figure7_descent_is_held_back = Finding(
     "20 examples 0.2683; that every a > 0 loses more than 0.268 on 20 is proved (shared_step of ahn2023.fixed_steps). "
     "With four layers the grid costs more: 0.2609, where the best equal steps on 19 examples lose 0.1850 and the best "
     "different ones on 20 examples 0.0550. So at L = 3 these choices make up 0.19 of the at "
-    "most 0.32 by which the transformer is below this descent; the rest is what the B_l bring. Least squares leaves "
+    "most 0.32 by which the transformer is below this descent; the rest comes from the B_l. Least squares leaves "
     "one out too: up to n = d it loses d − n + 1 instead of d − n. The simulation agrees (comparisons "
     "ahn2023.figure7_equal_steps_in_the_code and ahn2023.figure6_least_squares_in_the_code); with protocol=text all "
     "predictors see all examples, and descent takes its best steps.",

@@ -36,8 +36,8 @@ lemma1_needs_the_transpose = Finding(
     text="Under pattern (8) a layer is the gradient step w' = w − A_lᵀ∇R(w), for every matrix A_l. The paper prints "
     "A_l, which is the same for symmetric matrices. For other matrices it is false: at d = 2 and n = 2 there is a "
     "matrix at which the query's label after one layer is not that of w − A_l∇R(w). Theorems 1, 2 and 3 use symmetric "
-    "matrices, so they are not affected. The authors' code uses the transpose of the paper's Q; for it the printed "
-    "lemma holds for every A_l.",
+    "matrices, so they are not affected. The authors' code uses the transpose of the paper's Q; with the code's Q "
+    "the printed lemma holds for every A_l.",
     command="verify check ahn2023.lemma1 d=2 n=2 preconditioner=any",
     expect={
         "outcome": "out_of_scope",
@@ -60,11 +60,11 @@ theorem1_has_other_local_minima = Finding(
     text="At d = 2 let Σ have the eigenvalues λ ≥ ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where Q reads the label in "
     "place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes vanish "
     "there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive definite, "
-    "but for rescaling, rotations that keep Σ and what the prediction does not see: for n = 1 at every ℓ ≤ λ, and at "
-    "ℓ = λ for n = 1 alone. The loss exceeds the least by ℓ²/((n+1)ℓ/n + (λ+ℓ)/n): at n = 1 and eigenvalues 1 and 1/2 "
-    "it is 17/14, where the least is 39/35. Where n ℓ² is above that function the point is a saddle, and at the sizes "
-    "tried it lies between two local minima (by quadrature, without a proof). For ℓ < λ that of the smaller "
-    "eigenvalue is a saddle.",
+    "up to rescaling, rotations that preserve Σ, and entries that do not affect the prediction: for n = 1 at every "
+    "ℓ ≤ λ, and at ℓ = λ for n = 1 alone. The loss exceeds the least by ℓ²/((n+1)ℓ/n + (λ+ℓ)/n): at n = 1 and "
+    "eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. Where n ℓ² is above that function the point is a "
+    "saddle, and at the sizes tried it lies between two local minima (by quadrature, without a proof). For ℓ < λ the "
+    "corresponding point for the smaller eigenvalue is a saddle.",
     command="verify check ahn2023.one_layer_local_minimum n=1 largest=1 smaller=1/2",
     expect={
         "hypotheses.few_examples.holds": True,
@@ -166,7 +166,7 @@ theorem3_at_three_layers = Finding(
     paper=AHN2023,
     title="With three layers Theorem 3's least loss is in closed form for every d and n, at three different steps",
     weight=Weight.STRONGER,
-    summary="With three layers, those of the figures, the least loss over Theorem 3's set is a rational function of d "
+    summary="With three layers, as in the figures, the least loss over Theorem 3's set is a rational function of d "
     "and n, attained at three different positive steps and never at equal ones, by an argument from proved steps.",
     text="The loss on S is a positive definite quadratic function of the steps' sum e_1, sum of products of two e_2 "
     "and product e_3. At its minimum these are rational functions of d and n, and the three steps are real, positive "
@@ -197,8 +197,9 @@ theorem3_over_all_entries = Finding(
     "examples by their labels. At Theorem 3's least point with two layers, in either order of the steps, the loss "
     "falls as t grows from 0. So the point is critical over all A_0 and A_1, as printed, and not over all P and Q. At "
     "d = 5, n = 20 the slope is −0.174 or −14.7, by the order, and the best t takes 0.0020 or 0.0136 off the loss of "
-    "0.361. There are slopes in B_0 as well, which Theorem 4 uses. Theorem 4's own best point at L = 2, d = n = 1 also "
-    "has a slope in t, by exact quadrature; there are P and Q with a loss of 0.4066, where that point has 0.4069.",
+    "0.361. The derivatives in B_0 do not vanish either, which Theorem 4 uses. Theorem 4's own best point at L = 2, "
+    "d = n = 1 also has a slope in t, by exact quadrature; there are P and Q with a loss of 0.4066, where that point "
+    "has 0.4069.",
     command="verify check ahn2023.label_attention d=5 n=20",
     expect={
         "outcome": "verified",
@@ -343,11 +344,11 @@ more_examples_can_hurt = Finding(
     text="The theorem's weights are for prompts of n examples. On prompts of m examples their loss is the same "
     "polynomial's integral over another spectrum, exactly. One layer's loss, with the step that is best for n, falls "
     "with every example more, to d((d + 1)/(n + d + 1))² and no further; that of equal steps, as of a looped layer, "
-    "never rises, whatever their number and size (argued). With different steps this fails: those that are best "
-    "for 20 examples at L = 3 and d = 5 have a loss of 0.1336 at 20 examples, 0.0427 at 57, 0.0487 at 100, and 0.0822 "
-    "in the limit, while the least loss at m tends to 0. They are spread over the spectrum of 20 examples, and the "
-    "polynomial is not small at 1, where that of many examples is. With fewer examples the loss grows fast: it is 1.53 "
-    "at 10 examples, where the zero predictor has 5.",
+    "never rises, whatever their number and size (argued). With different steps this fails: the steps that are "
+    "best for 20 examples at L = 3 and d = 5 have a loss of 0.1336 at 20 examples, 0.0427 at 57, 0.0487 at 100, and "
+    "0.0822 in the limit, while the least loss at m tends to 0. They are spread over the spectrum of 20 examples, and "
+    "the polynomial is not small at 1, where the spectrum of many examples is concentrated. With fewer examples the "
+    "loss grows fast: it is 1.53 at 10 examples, where the zero predictor has 5.",
     command="verify check ahn2023.fixed_steps d=5 n=20 m=100",
     expect={
         **{f"clauses.{label}.evidence": "proved" for label in ("excess", "falls", "floor", "rises", "lost")},

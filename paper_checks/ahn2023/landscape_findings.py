@@ -20,11 +20,11 @@ theorem1_at_equal_eigenvalues = Finding(
     "5 and n = 20 among them, the loss has no other local minima, and for d = 2 it has some for every n, by arguments "
     "from proved steps.",
     text="For Σ = I the least loss over Q at a given P exceeds the least of all by a rational function R(β²/|v|²), "
-    "(v, β) the last row of P, so that the local minima over all P and Q are those of R. By a bound in closed form R "
-    "falls everywhere, and every local minimum is global, for d = 3, 4 and 5 up to n = 15, 44 and 80. At d = 2 it has "
-    "another for every n, where v ≠ 0 and β²/|v|² < 1/10 (ahn2023.isotropic_other_minima). By exact counts of "
-    "the zeros of a polynomial of degree 4 the first n with another is 24, 53 and 89 for d = 3, 4 and 5. For other Σ "
-    "the landscape is known in part (ahn2023.theorem1_has_other_local_minima).",
+    "(v, β) the last row of P, so that the local minima over all P and Q correspond to the local minima of R. By a "
+    "bound in closed form R falls everywhere, and every local minimum is global, for d = 3, 4 and 5 up to n = 15, 44 "
+    "and 80. At d = 2 it has another for every n, where v ≠ 0 and β²/|v|² < 1/10 (ahn2023.isotropic_other_minima). By "
+    "exact counts of the zeros of a polynomial of degree 4 the first n with another is 24, 53 and 89 for d = 3, 4 and "
+    "5. For other Σ the landscape is known in part (ahn2023.theorem1_has_other_local_minima).",
     command="verify check ahn2023.isotropic_landscape d=5 n=20",
     expect={
         "outcome": "verified",
@@ -53,7 +53,7 @@ descents_end_elsewhere = Finding(
     "(runs=300 --seed 1) it is 137. From entries a hundred times smaller 50 of 100 end there, by the same draws "
     "(scale=1/10000). At Σ = I it is 18 of 100, and 2 of 100 from the smaller entries (spectrum=1,1): near 0 the "
     "entries that Theorem 1's minimiser uses grow faster than the others by a factor of √d at Σ = I, and less so "
-    "where one eigenvalue stands out. That a minimum is there is argued, of these two Σ, for Σ = I alone "
+    "where one eigenvalue stands out. Of these two Σ, only for Σ = I is it argued that the point is a minimum "
     "(ahn2023.theorem1_at_equal_eigenvalues).",
     command="verify simulate ahn2023.descent_ends n=20 spectrum=1,1/2 scale=1/100 runs=100 --device cpu --seed 0",
     expect={

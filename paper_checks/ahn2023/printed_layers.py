@@ -263,7 +263,8 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
 
 printed_layers_rare_prompts = Comparison(
     id="ahn2023.printed_layers_rare_prompts",
-    title="At the printed weights and n = 20, under one prompt in 20 000 carries at least 95 % of the expected loss",
+    title="At the printed weights and n = 20, fewer than one in 20 000 prompts contribute at least 95 % of the "
+    "expected loss",
     theorem="ahn2023.printed_layers",
     experiment=None,
     compare=_rare_prompts,

@@ -19,7 +19,7 @@ step_size = Diagram(
 encoding_dimension = Diagram(
     id="wang2024.encoding_dimension",
     title="Stochastic encoding: the dimension that a loss of 1/10 takes, over the number of tokens",
-    text="At each number of tokens T, the least loss on gradient descent's set comes down to 1/10 from some dimension "
+    text="At each number of tokens T, the least loss on gradient descent's set is at most 1/10 from some dimension "
     "d_e of the encodings on, and the claim is verified. The theorem names a number of dimensions that is enough, "
     "several times as large: filled marks. Where no α and C ≥ 0 on the set reach 1/10, with independent signs as "
     "encodings, the claim is refuted; some instances are not decided in the time given. The dimension that is needed "

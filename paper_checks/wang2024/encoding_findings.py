@@ -130,12 +130,12 @@ narrower_from_280_tokens_on = Finding(
     "for q = 3, d = 5, σ = 1/8 attending to Z from T = 280 on, and attending to [Z, z_query], as the experiments do, "
     "from T = 2070 on; at T = 200 that layer takes between 911 and 919 numbers, and is certified to be wider than the "
     "874 that a net needs at least (attend=tokens_and_query). At T = 211, too, it is certified to be wider, and at "
-    "T = 215, 300, 700 and 2069 to be narrower. The rest is about Z alone. The widths themselves, 165 or 166 against "
-    "1224 at T = 280, cross earlier: at T = 12 attention needs 49 or 50 numbers and a net at least 51 units. Below T = "
-    "280 no argument covers all T at once, and each T is certified by itself: from 12 to 279 attention is narrower, "
-    "from 4 to 11 wider than a net needs at least (`verify sweep wang2024.separation --over T=4:280:277 q=3 d=5 "
-    "share=1/8 --certify`, some six minutes). There a check is out of scope, because `long_enough` fails, but it "
-    "certifies whether the clause `narrower` holds.",
+    "T = 215, 300, 700 and 2069 to be narrower. The rest is about Z alone. The order of the widths themselves, 165 or "
+    "166 against 1224 at T = 280, changes earlier: at T = 12 attention needs 49 or 50 numbers and a net at least 51 "
+    "units. Below T = 280 no argument covers all T at once, and each T is certified by itself: from 12 to 279 "
+    "attention is narrower, from 4 to 11 wider than a net needs at least (`verify sweep wang2024.separation --over "
+    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some six minutes). There a check is out of scope, because `long_enough` "
+    "fails, but it certifies whether the clause `narrower` holds.",
     command="verify check wang2024.separation T=280 q=3 d=5 share=1/8",
     expect={
         "outcome": "verified",
@@ -154,12 +154,13 @@ TRAINED_NETS = Premise("nets of three hidden layers, trained by Adam on fresh sa
 trained_widths_at_12_tokens = Finding(
     id="wang2024.trained_widths_at_12_tokens",
     paper=WANG2024,
-    title="At T = 12 and an eighth of the zero predictor's loss trained models need hardly more than the least width: "
-    "50 numbers a token if attention is to the tokens alone, 298 with the query's token, and 52 units in a net",
+    title="At T = 12 and an eighth of the zero predictor's loss trained models need at most slightly more than the "
+    "least width: 50 numbers a token if attention is to the tokens alone, 298 with the query's token, and 52 units in "
+    "a net",
     weight=Weight.OBSERVED,
     summary="The abstract separates widths that can solve the task; at 12 tokens and an eighth of the zero "
-    "predictor's loss trained layers and trained nets need hardly more than the least widths that the theorems leave "
-    "to them, so that with the query's token the layer is wider than a net there.",
+    "predictor's loss trained layers and trained nets need at most slightly more than the least widths that the "
+    "theorems leave to them, so that with the query's token the layer is wider than a net there.",
     text="At T = 12, q = 3, d = 5 the loss asked for is 5/48. If the layer attends to the tokens alone, population "
     "gradient descent from zero on the invariant set (100 000 steps of size 1, all enclosed) ends above 5/48 at d + "
     "d_e = 49 and below it at 50; the infimum falls to 5/48 at 49 or 50. Attending to [Z, z_query] it ends above 5/48 "
@@ -191,12 +192,12 @@ wider_at_small_losses = Finding(
     "loss attention is certified to be wider than the 990 units that a net needs at least, and as computed takes some "
     "2465 numbers a token, where X has 1000.",
     text="At T = 200, q = 3, d = 5 and σ = 1/100, attending to Z with independent signs, the infimum of the loss "
-    "over V = (αI, 0), W = diag(0, CI), C ≥ 0, comes down to σ d/(2q) between 2452 and 2468 dimensions: as computed, "
+    "over V = (αI, 0), W = diag(0, CI), C ≥ 0, falls to σ d/(2q) between 2452 and 2468 dimensions: as computed, "
     "it is above σ d/(2q) at 2451 dimensions, and at most σ d/(2q) at 2468. That it falls with every dimension is not "
     "proved. The "
     "re-checker, whose enclosures are wider, does not confirm these two numbers; it confirms that attention's width, "
     "some 2465 with the d = 5 numbers of a token, is above the least width of a net with this loss, 990. A net with a "
-    "first layer of Td = 1000 units reads all of X. At σ = 1/8 it is the other way round "
+    "first layer of Td = 1000 units reads all of X. At σ = 1/8 attention is the narrower of the two "
     "(wang2024.narrower_from_280_tokens_on): the dimension grows like 1/σ, and a net's width is at most Td whatever "
     "σ is.",
     command="verify check wang2024.separation T=200 q=3 d=5 share=1/100",
@@ -211,7 +212,7 @@ wider_at_small_losses = Finding(
 )
 
 AS_RECALLED = Premise(
-    "where the loss in training tends to 0, so does that at other lengths (recalled from a summary)", "open"
+    "if the loss in training tends to 0, so does the loss at other lengths (recalled from a summary)", "open"
 )
 
 longer_at_test = Finding(
@@ -229,8 +230,8 @@ longer_at_test = Finding(
     "large C and the best α at T tokens, the ratio tends to κ + c²/q, so that twice as many tokens may cost a factor "
     "of the order of T/q however small the loss in training is. The nearly optimal layer of the figures' setting "
     "loses little: 0.430 at T_test = 400 after 0.356 at T = 200, where the bound has the factor 219. Figure 2 is "
-    "about a trained layer, which is not that one: the layer of our full run, α = 41.26 and C = 2.79, has 0.475 after "
-    "0.385 (with alpha=41.26 C=2.79 added to the command). The bound holds for other laws and layers too "
+    "about a trained layer, not this nearly optimal layer: the layer of our full run, α = 41.26 and C = 2.79, has "
+    "0.475 after 0.385 (with alpha=41.26 C=2.79 added to the command). The bound holds for other laws and layers too "
     "(wang2024.length_generalises_where_encodings_are_fresh).",
     command="verify check wang2024.length_bound T=200 T_test=400 q=3 d=5 d_e=170 attend=tokens_and_query",
     expect={
@@ -254,7 +255,8 @@ longer_at_test = Finding(
 )
 
 KEPT_DRAW = Premise(
-    "Definition 3 as one draw of encodings that is kept, of which those of T + 1 tokens are linearly independent",
+    "Definition 3 as one draw of encodings that is kept, in which the encodings of T + 1 tokens are linearly "
+    "independent",
     "our reading",
 )
 
@@ -262,7 +264,7 @@ length_generalises_where_encodings_are_fresh = Finding(
     id="wang2024.length_generalises_where_encodings_are_fresh",
     paper=WANG2024,
     title="With fresh encodings of any law the loss at another length tends to 0 with that in training, for T > q; "
-    "with one draw that is kept, and d_e > T, there are layers of which this is not so",
+    "with one draw that is kept, and d_e > T, there are layers for which this fails",
     weight=Weight.STRONGER,
     summary="The paper states that a layer whose loss in training tends to 0 also solves other lengths; with fresh "
     "encodings of any law this holds for every layer of two blocks, trained or not, and with one draw that is kept "

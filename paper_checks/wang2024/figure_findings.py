@@ -172,19 +172,19 @@ the_schedule_ends_early = Finding(
     id="wang2024.the_schedule_ends_early",
     paper=WANG2024,
     title="By Figure 1's schedule population descent ends 7 % above the least loss on the set: its slow direction "
-    "takes 1.7 million steps to come nearer by a factor e",
+    "takes 1.7 million steps to reduce the distance by a factor e",
     weight=Weight.FIGURES,
     summary="Figure 1 says that the loss converges; by population descent its 100 000 steps end at 0.382, where the "
-    "least loss on the set is 0.356, and the slow direction there takes 1.7 million steps of size 1 to come nearer "
-    "by a factor e.",
+    "least loss on the set is 0.356, and the slow direction there takes 1.7 million steps of size 1 to reduce "
+    "the distance by a factor e.",
     text="At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], population gradient descent from zero by the "
     "printed schedule has a loss of 0.455 after 10 000 steps, 0.389 after 50 000 and 0.382 after 100 000, where α = "
     "42.2 and C = 2.77; without the annealing it would end at 0.375, with α = 49.1. The least loss on the set, 0.3558, "
     "is at α = 122.5 and C = 3.31. There the Hessian in the coordinates √d α and √d_e C, in which a step is a plain "
     "one of gradient descent, has the eigenvalues 5.8·10⁻⁷ and 0.0195: the slow direction is that of α, and takes 1.7 "
-    "million steps of size 1 to come nearer by a factor e. Attending to Z alone the slow eigenvalue is 1.3·10⁻⁴, 8000 "
-    "steps, and the schedule ends at the least loss (the same command with attend=tokens). The command computes in "
-    "float64; the enclosures of all 100 000 steps, attending to [Z, z_query], have the same digits.",
+    "million steps of size 1 to reduce the distance by a factor e. Attending to Z alone the slow eigenvalue is "
+    "1.3·10⁻⁴, 8000 steps, and the schedule ends at the least loss (the same command with attend=tokens). The command "
+    "computes in float64; the enclosures of all 100 000 steps, attending to [Z, z_query], have the same digits.",
     command="verify simulate wang2024.population_schedule --full --device cpu",
     expect={
         # `test_schedule.py` computes these by counting signs, with an interpolation of its own.

@@ -168,7 +168,7 @@ def _expect(settings: Instance, *, device: str) -> float:
 
 gap_ledger = Experiment(
     id="wang2024.gap_ledger",
-    title="The parts of the loss at the end of Figure 1's training, and how each was had",
+    title="The parts of the loss at the end of Figure 1's training, and how each was obtained",
     source=Source("Figure 1", "derived here", None, "arXiv 2406.06893; the training is that of wang2024.figure1"),
     settings=(
         Setting(ENCODING, "stochastic", "stochastic"),

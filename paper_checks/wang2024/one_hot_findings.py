@@ -216,7 +216,7 @@ steps_from_both_sides = Finding(
     "(wang2024.one_hot_rate); an upper bound is 1/(1 − η(5q + 2d)/(10q²)) times that, at most 5/3 of it. At the "
     "experiments' T = 200, q = 3, d = 5, η = 1 and ε = 1/1000 the first step is certified to be 55766, between 43873 "
     "and 470183. C never falls on such a run, and the potential q e^{2C}/(T − q) less a multiple of its logarithm "
-    "rises by at most κ a step, beside what telescopes.",
+    "rises by at most κ a step, up to telescoping terms.",
     command="verify check wang2024.one_hot_steps T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
         "outcome": "verified",

@@ -162,7 +162,7 @@ def _trained_on_the_set(theory: Scales, drawn: Exactly, device: str) -> Verdict:
 
 stochastic_dynamics = Crossing(
     id="wang2024.stochastic_dynamics",
-    title="Every entry of every iterate of the training with all signs gone through is on the path of α and C",
+    title="Every entry of every iterate of the training over all signs is on the path of α and C",
     subject="reduced dynamics and W* block, stochastic encoding",
     theorem="wang2024.lemma2",
     exact="test_by_enumeration",
@@ -263,7 +263,8 @@ def _other_attention(layer: Layer) -> Bounds:
 
 loss_of_sampled_layers = Crossing(
     id="wang2024.sign_attention_sampled",
-    title="The loss on the set V = αI, W = C·I by moments, attending to Z or [Z, z_query], is that of sampled layers",
+    title="The loss on the set V = αI, W = C·I by moments, attending to Z or [Z, z_query], agrees with the loss of "
+    "sampled layers",
     subject="loss on the set, stochastic encoding",
     theorem="wang2024.theorem2",
     exact="test_by_enumeration",
@@ -310,7 +311,7 @@ def _ties_are_left(*, device: str, full: bool, seed: int) -> Verdict:
 
 two_selected_sampled = Comparison(
     id="wang2024.two_selected_sampled",
-    title="For q = 2 the loss of sampled layers at α = 1 and a large C is the infimum, what ties leave",
+    title="For q = 2 the loss of sampled layers at α = 1 and a large C is the infimum, which is due to ties",
     theorem="wang2024.two_selected",
     experiment="wang2024.length_generalisation",
     compare=_ties_are_left,

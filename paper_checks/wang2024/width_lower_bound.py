@@ -194,7 +194,8 @@ def _best(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 
 best_first_layers = Crossing(
     id="wang2024.fcn_width_best_layers",
-    title="First layers optimised against the formula reach it, not less; the named measurements attain it",
+    title="First layers optimised against the formula reach it and do not fall below it; the named measurements "
+    "attain it",
     subject="width lower bound, optimised first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
@@ -231,7 +232,8 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
 
 fcn_width_readings = Comparison(
     id="wang2024.fcn_width_readings",
-    title="First layers that read y too, by activation: decoders of their outputs reach the formula's loss, not less",
+    title="First layers that read y too, by activation: decoders of their outputs reach the formula's loss and do not "
+    "fall below it",
     theorem="wang2024.fcn_width",
     experiment="wang2024.first_layer_readings",
     compare=_readings,

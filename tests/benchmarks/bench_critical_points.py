@@ -79,8 +79,8 @@ def bench_critical_points(pair):
         note=f"The definition is one training: a step of Adam on {EXAMPLES} examples, by autograd, times {STEPS}. It"
         f" ends in one of the points, and with a sample's error. The best plain way is Newton's method in NumPy from"
         f" {STARTS} random starts on the loss as a polynomial in the steps: it found {len(newton())} of the"
-        f" {len(found.points)} points, and certifies nothing, neither a point nor that there are no others. To be"
-        " certain is to cost twice the time at most.",
+        f" {len(found.points)} points, and certifies nothing, neither a point nor that there are no others."
+        " Certainty may cost at most twice the time.",
     )
 
 

@@ -115,8 +115,8 @@ def bench_trace_moments(pair):
         note=f"The definition is an enumeration of all {2 * COMMON - 1}!! pairings (Isserlis), compiled; at order"
         f" {LARGEST} there are 3·10^33. The best plain way is a sum over partitions, the expansion of a power sum in"
         f" zonal polynomials, in plain Python: at order {LARGEST} it takes {times[0] * 1e3:.2g} ms and ours"
-        f" {times[1] * 1e3:.2g} ms. Ours goes by parts, for products of traces too, which the sum does not have, and is"
-        " to cost twice the time at most.",
+        f" {times[1] * 1e3:.2g} ms. Ours uses integration by parts, which also gives products of traces, and may"
+        " take at most twice the time.",
     )
 
 

@@ -170,10 +170,10 @@ def bench_many_instances(pair):
         rounds=5,
         limit=Limit(f"{operations()} operations a step", operations() * POINTS * STEPS, "operations"),
         note=f"The definition is a NumPy scalar loop over one instance, times 10^4. The best plain way takes a tenth of"
-        f" the steps, times 10. Ours holds {few:.1f} MiB at most for 10^3 steps and {many:.1f} MiB for 10^5, on all"
-        " cores; it is compiled once a recursion, in seconds, before, as PyTorch's way is. The bound, presumably"
-        " (nothing was profiled): most of the work is the exponential, and PyTorch's compiler has one for vectors too;"
-        " Numba has not without Intel's SVML.",
+        f" the steps, times 10. Ours uses at most {few:.1f} MiB for 10^3 steps and {many:.1f} MiB for 10^5, on"
+        " all cores; like PyTorch's way, it is compiled beforehand, in seconds, once per recursion. The bound,"
+        " presumably (nothing was profiled): most of the work is the exponential, and PyTorch's compiler has one for"
+        " vectors too; Numba has none without Intel's SVML.",
     )
 
 

@@ -11,10 +11,10 @@ from verify.search.limits import EXPLORE
 
 SEEDS, COSTLY = 20, ("wang2024.length_generalization", "wang2024.separation", "wang2024.theorem2")
 HOW = (
-    f" Examples in all, for each of {SEEDS} seeds. The plain way draws from the same ranges, and does nothing else,"
-    f" which is the best plain way as well: one number in both columns. A search of {EXPLORE.max_examples} examples"
-    f" that finds nothing counts as {EXPLORE.max_examples}, or as all it has tried. Left out, as an"
-    f" evaluation takes seconds: the canaries of {', '.join(COSTLY)}."
+    f" Total numbers of examples, for each of {SEEDS} seeds. The plain way only draws from the same ranges; it is both"
+    f" peers, so both columns have the same number. A search of {EXPLORE.max_examples} examples that finds nothing"
+    f" counts as {EXPLORE.max_examples}, or as all it has tried. Left out, as an evaluation takes seconds: the"
+    f" canaries of {', '.join(COSTLY)}."
 )
 
 
@@ -60,9 +60,9 @@ def bench_canaries_that_take_a_search(counted):
     def note(ours, plain):
         middle = [statistics.median(seed[way][i] for seed in measured()[1:] for i in places) for way in (0, 1)]
         return (
-            f"The {len(places)} of {len(first[0])} canaries that by another seed one of the two does not refute at its"
-            f" first example. The median search needs {middle[0]:.0f}, the plain one {middle[1]:.0f}. How large the"
-            f" numbers of a general position are was chosen with these canaries in view.{HOW}"
+            f"The {len(places)} of {len(first[0])} canaries that, with another seed, one of the two searches does not"
+            f" refute at its first example. The median search needs {middle[0]:.0f}, the plain one {middle[1]:.0f}. The"
+            f" sizes of the numbers in general position were chosen with these canaries in view.{HOW}"
         )
 
     counted("canaries refuted by a search, those that take one", "examples", lambda: totals(places), reach=5, note=note)

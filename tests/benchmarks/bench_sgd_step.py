@@ -19,7 +19,7 @@ BOUND = {
     "cpu": "The bound, presumably (nothing was profiled): the draw of a batch, and passes over a sample's signs, which"
     " are in cache in both.",
     "cuda": "Profiled on an H200, kernels ran for 1.1 ms of a step's 1.6, and for 0.71 of these a table of bytes was"
-    " read, which ours has no more.",
+    " read; our program no longer has this table.",
 }
 
 
@@ -168,6 +168,7 @@ def bench_sgd_step(pair, device, dtype):
         definition(device, dtype),
         best=best | ({"NumPy and Numba": by_numba(dtype)} if device == "cpu" else {}),
         limit=Limit(f"{amount / 2**20:.1f} MiB of random bits and tokens, once through memory", amount, "bytes"),
-        note="The definition: dense signs, the layer as it stands, autograd, PyTorch's SGD. The best plain way draws"
-        f" its signs by a table of a byte's eight, and has the gradient written out, as ours has. {BOUND[device]}",
+        note="The definition: dense signs, the layer by its definition, autograd, PyTorch's SGD. The best plain way"
+        " looks up eight signs per random byte in a table, and has the gradient written out, like ours."
+        f" {BOUND[device]}",
     )

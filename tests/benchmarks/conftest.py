@@ -75,7 +75,7 @@ def pair(request, benchmark, stored):
             chosen[name], said = fastest_way(name, peer, 1 if benchmark.disabled else 5)
             notes += said
         if best is None:
-            notes.append("There is no better plain way than the definition: both columns are of one time.")
+            notes.append("There is no better plain way than the definition: both columns have the same time.")
         taken = {name: [] for name, peer in chosen.items() if peer is not None}
 
         def setup():

@@ -223,11 +223,11 @@ def others_lines(rows):
         "## Statements of others",
         "",
         "True statements of `tests/outside` that are proved for all parameters, and false ones for which a"
-        " counterexample is found in 10 s. Seconds are the processor's for all of a statement's claims, at the median"
-        " of what is proved; characters are those of a statement's longest proof, at the median and of the family's"
-        " largest; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
+        " counterexample is found in 10 s. Seconds are processor times for all claims of a statement, the median over"
+        " the proved statements. Characters are the length of a statement's longest proof: the median, and the largest"
+        " of the family. A re-check is late if it takes more than 0.05 s and more than a tenth of the search."
         f" The other solvers have {SECONDS} s of the processor for a statement, and their records are made by {said}."
-        f" dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.{_before()}",
+        f" dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 lacks.{_before()}",
         "",
         "| " + " | ".join(_OTHERS_HEAD) + " |",
         "|" + "---|" * len(_OTHERS_HEAD),
@@ -260,12 +260,11 @@ def page(rows, names):
     text = [
         "# Benchmarks",
         "",
-        "Written by `make bench` (training on a card: `make bench DEVICE=cuda`). Of each row this is the latest"
-        " measurement; the ways of a row are run in turn in one run, each once before. Times are medians over the"
-        " rounds; ratios are taken round by round. The definition is what a reader of the paper would run; the best"
-        " plain way is the fastest found that an able user would write with NumPy, SciPy, PyTorch or Numba in some 20"
-        " to 50 lines. The goal is the ratio to the best plain way: 2 for a kernel, which is worth its"
-        " keep if it is twice as fast.",
+        "Written by `make bench` (training on a card: `make bench DEVICE=cuda`). Each row shows its latest"
+        " measurement. The programs of a row are run in turn, after one run each that is not timed. Times are medians"
+        " over the rounds; ratios are taken round by round. The definition is what a reader of the paper would run; the"
+        " best plain way is the fastest found that an able user would write with NumPy, SciPy, PyTorch or Numba in some"
+        " 20 to 50 lines. The goal is the ratio to the best plain way: 2 for a kernel.",
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + "---|" * len(_HEAD),

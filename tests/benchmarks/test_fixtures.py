@@ -82,7 +82,7 @@ def test_rows_say_what_was_measured(measured):
     for name, peer in (("ratios", "best"), ("ratios_to_definition", "definition")):
         assert sleep[name] == [theirs / ours for ours, theirs in zip(sleep["ours"], sleep[peer], strict=True)]
         assert cost[name] == [ours / theirs for ours, theirs in zip(cost["ours"], cost[peer], strict=True)]
-    assert cost["best"] == cost["definition"] and "both columns are of one time" in cost["note"]
+    assert cost["best"] == cost["definition"] and "both columns have the same time" in cost["note"]
     assert count["best"] == count["definition"] == [6, 8]
     assert count["ratios"] == [3.0, 2.0] and count["note"] == "[2, 4] [6, 8]" and count["unit"] == "coins"
     assert naps["lines"] == [[[1, 4], [2, 8], [4, 16]], [[1, 1], [2, 4], [4, 16]]] and naps["file"] == "naps_more.png"

@@ -93,8 +93,8 @@ Inductive polynomial (b : nat -> nat) : (matrix -> R) -> Prop :=
   | is_equal f g : (forall X, f X = g X) -> polynomial b f -> polynomial b g.
 
 (** N is a mean over g that has the moments of independent standard normal entries, up to the exponent 4 of each. It is
-    linear on the polynomials of these exponents; nothing is asked of it on other functions, but that equal functions
-    have equal means. *)
+    linear on the polynomials of these exponents; on other functions the only condition is that equal functions have
+    equal means. *)
 Definition four : nat -> nat := fun _ => 4%nat.
 Record normal_mean (N : (matrix -> R) -> R) : Prop := {
   mean_of_equal f g : (forall X, f X = g X) -> N f = N g;

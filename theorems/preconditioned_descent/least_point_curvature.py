@@ -134,9 +134,7 @@ STATEMENT = Statement(
         PATTERN,
         GAUSSIAN_TOKENS,
         INVERSE_PRIOR,
-        Hypothesis(
-            "few_layers", sp.Le(L, MOST_LAYERS), f"L <= {MOST_LAYERS}: all orders of the steps are gone through"
-        ),
+        Hypothesis("few_layers", sp.Le(L, MOST_LAYERS), f"L <= {MOST_LAYERS}: all orders of the steps are checked"),
         Hypothesis("directions", sp.Ge(d, 2), "d >= 2: with d = 1 all A_l are on S"),
     ),
     claims=CLAIMS,

@@ -105,15 +105,15 @@ MINIMUM = LeastResidual(
 VANISHES = Inequality(
     "vanishes",
     sp.Eq(gradient_at_least_point(L, n, d, 1, 1), 0),
-    says="there the gradient of f in all entries of all A_l vanishes: the infimum of the sum of their squares over "
-    "A_l = a_l Sigma^{-1} is 0, and attained",
+    says="at this minimum the gradient of f in all entries of all A_l vanishes: the infimum of the sum of their "
+    "squares over A_l = a_l Sigma^{-1} is 0, and attained",
 )
 WHITENED = MatrixIdentity(
     "whitened_label",
     label_after(t(w) * R * K * X, t(w) * R * K * x, R * x, A).subs(t(X), t(R * X)),
     t(w) * R * K * (x - r * X * t(X) * t(R) * A * R * x),
     {letter: SHAPES[letter] for letter in (X, x, w)} | dict.fromkeys((A, K, R), (d, d)),
-    says="tokens R x for x, labels w*' R K x: a layer of A takes K to K (I - S R' A R), S = XX'/n",
+    says="with tokens R x and labels w*' R K x, a layer of A takes K to K (I - S R' A R), S = XX'/n",
 )
 LEFT = MatrixIdentity(
     "left_of_w",

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 lam, ell = sp.symbols("largest smaller", positive=True)
 LARGEST = Parameter("largest", "rational", "the larger eigenvalue of Sigma", above=0)
-SMALLER = Parameter("smaller", "rational", "the smaller one", above=0)
+SMALLER = Parameter("smaller", "rational", "the smaller eigenvalue of Sigma", above=0)
 t, squares = lam + ell, lam**2 + ell**2
 g1, g2 = (curvature(x, sp.S.One, t) for x in (lam, ell))
 a, a2 = lam / g1, ell / g2

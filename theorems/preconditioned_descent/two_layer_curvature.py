@@ -104,7 +104,7 @@ WHITENED_TOKEN = replace(
     left=WHITENED.left.subs(_token, _z),
     right=WHITENED.right.subs(_token, _z),
     shapes={_z if letter == _token else letter: shape for letter, shape in WHITENED.shapes.items()},
-    says=WHITENED.says.replace("tokens R x for x", "tokens R z for z"),
+    says=WHITENED.says.replace("R x", "R z").replace("K x", "K z"),
 )
 KINDS = {"symmetric": 1, "antisymmetric": -1}
 """The kinds of matrices M of trace 0 and tr M Mᵀ = 1, with the sign of Mᵀ = ± M."""

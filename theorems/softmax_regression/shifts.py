@@ -112,14 +112,14 @@ WITHIN = Implication(
     "within_half_the_radius",
     (sp.Le(predicted, logits / 2), sp.Le(logits, R * length)),
     sp.Le(predicted, HALF * length),
-    "a prediction that moves by at most half of what the logits move, and these by at most R times the move, moves by "
-    "at most R/2 times the move",
+    "if the prediction moves by at most half as much as the logits, and the logits by at most R times the move, the "
+    "prediction moves by at most R/2 times the move",
 )
 CLAIMED = Implication(
     "within_the_claim",
     (sp.Le(HALF, factor),),
     sp.Le(HALF * length, factor * length),
-    "R/2 times the move is at most a factor times it where the factor is at least R/2",
+    "R/2 times the move is at most c times the move where c >= R/2",
 )
 share, largest_v, least_v, own_v = sp.symbols("p max min v", real=True)
 positive, negative = sp.symbols("positive negative", nonnegative=True)
@@ -159,13 +159,13 @@ SQUARES = Implication(
     "squares",
     (sp.Le(positive, mean), sp.Le(negative, mean)),
     sp.Le(positive**2 + negative**2, 2 * mean**2),
-    "two parts of at most g have squares that add up to 2 g^2 at most",
+    "two parts of at most g have squares that add up to at most 2 g^2",
 )
 FREE = InWords(
     "free",
     "any two predictions are within sqrt(2), and within sqrt(2) tanh(1/200) where no logit moves by 0.01",
 )
-SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
+SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 is enough")
 ARGUMENT = (
     Inference(
         "variance",
@@ -257,7 +257,7 @@ def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
         ),
         "sharp": Evaluation(
             needed_at_two_rows(pair),
-            "at n = 2 no factor smaller than 51/100 R will do",
+            "at n = 2 no factor smaller than 51/100 R is enough",
             needed_at_two_rows(pair, factor=0.51),
             sampled=True,
         ),

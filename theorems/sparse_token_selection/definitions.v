@@ -22,7 +22,7 @@ Definition matrix := nat -> nat -> R.
 Fixpoint product (n : nat) (f : nat -> R) : R := match n with O => 1 | S m => product m f * f m end.
 Fixpoint nat_sum (n : nat) (f : nat -> nat) : nat := match n with O => 0%nat | S m => (nat_sum m f + f m)%nat end.
 
-(** A subset of the tokens is the list of T booleans that says of each whether it is selected. *)
+(** A subset of the tokens is the list of T booleans whose i-th entry says whether token i is selected. *)
 Definition subset := list bool.
 Definition selected (y : subset) (i : nat) : R := if nth i y false then 1 else 0.
 
@@ -75,7 +75,7 @@ Fixpoint normal_moment (k : nat) : R :=
   match k with O => 1 | 1%nat => 0 | S (S j) => INR (S j) * normal_moment j end.
 
 (** E is a mean over X that has the moments of independent standard normal entries up to degree n. It is linear on the
-    polynomials of that degree; nothing is asked of it on other functions, but that equal functions have equal means. *)
+    polynomials of that degree; on other functions the only condition is that equal functions have equal means. *)
 Record normal_mean (n : nat) (E : (matrix -> R) -> R) : Prop := {
   mean_of_equal f g : (forall X, f X = g X) -> E f = E g;
   mean_of_combination c f g : polynomial n f -> polynomial n g -> E (fun X => f X + c * g X) = E f + c * E g;

@@ -203,9 +203,9 @@ FRESH = InWords(
     "fresh",
     "for encodings that are drawn afresh for each sequence, independently of each other, of X and y, and of one law, "
     "whichever it is, and for all matrices A, B and M: attending to Z or to [Z, z_query], V = (A, 0), W = diag(B, M) "
-    "has at T_test tokens, as many of them selected, a loss of at most kappa + c + c^2 times that at T where T_test > "
-    "T, kappa = (T_test-q)/(T-q), c = (T_test-T)/sqrt(T-q), and at most 1 + T - T_test times where T_test <= T: where "
-    "the loss at T tends to 0, so does that at T_test",
+    "has at T_test tokens, as many of them selected, a loss of at most kappa + c + c^2 times the loss at T where "
+    "T_test > T, kappa = (T_test-q)/(T-q), c = (T_test-T)/sqrt(T-q), and at most 1 + T - T_test times the loss at T "
+    "where T_test <= T: where the loss at T tends to 0, so does the loss at T_test",
 )
 FIXED = InWords(
     "fixed",
@@ -223,7 +223,7 @@ EVALUATIONS = {
     ),
     "fixed": Evaluation(
         lengths.fixed(ON_THE_NEW_TOKEN, ONE_SELECTED),
-        "the loss at T+1 tokens tends to half of that",
+        "the loss at T+1 tokens tends to half of this limit",
         lengths.fixed(ON_THE_NEW_TOKEN / 2, ONE_SELECTED / 2),
         draws=20,
     ),
@@ -357,7 +357,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "a weight's share falls, as others of weight `new` come, by itself times their share of the new sum",
+                "if weights with the sum `new` are added, a share falls by itself times their share of the new sum",
                 own / first - own / (first + new),
                 own / first * (new / (first + new)),
             ),

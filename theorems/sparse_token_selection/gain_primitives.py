@@ -35,9 +35,7 @@ def model_sizes(
             f"T = {T}, q = {q}, d_e = {D}, query = {query}: integers with 1 <= q <= T, d_e >= 1, 0 or 1"
         )
     if T > tokens or D > dimensions or q > selected:
-        raise UndefinedError(
-            f"T = {T}, q = {q}, d_e = {D}: at most {tokens}, {selected}, {dimensions} are computed with"
-        )
+        raise UndefinedError(f"T = {T}, q = {q}, d_e = {D}: at most {tokens}, {selected}, {dimensions} are supported")
     return int(T), int(q), int(D), bool(query)
 
 
@@ -133,7 +131,7 @@ def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: flo
         ends = (model.selected if power == 1 else model.squares)(arb(C), EFFORTS[_SCANNED])
         low, high = map(float, outer(*ends))
         if high - low > _WIDE * high:
-            raise UndecidedError(f"C = {C}: the moments do not say enough")
+            raise UndecidedError(f"C = {C}: the moments are not enough")
         return (low + high) / 2
 
 

@@ -94,7 +94,7 @@ LAW = Parameter(
     "law",
     "word",
     "law of the encodings: independent entries ±1/sqrt(d_e); independent ± unit vectors; signs, the first of each e_i "
-    "being +; `any` other, which is supposed to be one that signed permutations preserve: nothing is evaluated of it",
+    "being +; `any`: another law, assumed to be preserved by signed permutations; no claim is evaluated for it",
     words=(*LAWS, "any"),
 )
 VALUE_SCALE = Parameter("alpha", "rational", "V = (alpha I, 0) where claims are evaluated", default=sp.Integer(1))
@@ -354,7 +354,7 @@ lemma2 = Theorem(
         ),
         _canary("2 forgotten", replace(VALUE_STEP, right=alpha * R - P / (2 * q))),
         _canary(
-            "signs of which the first entry of each encoding is +, which signed permutations do not preserve",
+            "signs with first entry + in each encoding, which signed permutations do not preserve",
             replace(KEPT, relation=sp.Eq(gradient_off_the_set(*POINT[:-1], FIRST_PLUS, ON_THE_SET, QUERY), 0)),
         ),
         _canary(

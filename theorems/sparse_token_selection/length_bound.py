@@ -50,7 +50,7 @@ MORE_TOKENS = Hypothesis("longer", sp.Gt(T_test, T))
 BOUND = Inequality(
     "bound",
     sp.Le(loss(T_test, q), FACTOR * loss(T, q)),
-    says="the loss at T_test tokens is at most kappa + c + c^2 times that at T, kappa = (T_test-q)/(T-q), c = "
+    says="the loss at T_test tokens is at most kappa + c + c^2 times the loss at T, kappa = (T_test-q)/(T-q), c = "
     "(T_test-T)/sqrt(T-q), and so tends to 0 with it",
 )
 STATEMENT = Statement(

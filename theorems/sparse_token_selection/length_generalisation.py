@@ -107,7 +107,7 @@ RANGE = Hypothesis("range", sp.Le(T_test - q, 2 * (T - q)), text="at most twice 
 GENERALISES = Inequality(
     "loss",
     sp.Le(loss(T_test, q_test), 2 * loss(T, q) + d / (7 * q)),
-    says="the loss at T_test tokens is at most 2L + d/(7q), L that at T",
+    says="the loss at T_test tokens is at most 2L + d/(7q), with L the loss at T",
 )
 
 group, off, off_1, off_2, x, y, z, loss_test, loss_train = sp.symbols(

@@ -167,7 +167,7 @@ theorem2 = Theorem(
     title="Stochastic encoding: a number of dimensions for which the infimum of the loss on the invariant set is at "
     "most ε",
     source=Source(
-        "Theorem 2, the loss within reach",
+        "Theorem 2, the reachable loss",
         "derived here",
         WANG2024,
         "its constants are not known to us",

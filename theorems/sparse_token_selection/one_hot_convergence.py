@@ -110,10 +110,10 @@ ARGUMENT = tuple(
 EXTENSIONS = tuple(
     Inference(label, says, (f"wang2024.{result}:{label}", *ONE_HOT_RUN_LABELS), "application")
     for result, label, says in (
-        ("one_hot_larger_steps", "reached", "the claim there is the same"),
-        ("one_hot_larger_steps", "stays", "the claim there is the same"),
+        ("one_hot_larger_steps", "reached", "the premise is the same claim"),
+        ("one_hot_larger_steps", "stays", "the premise is the same claim"),
         ("one_hot_descent", "reached", "the run reaches ε within a number of steps, and so at some step"),
-        ("one_hot_descent", "stays", "the claim there is the same"),
+        ("one_hot_descent", "stays", "the premise is the same claim"),
     )
 )
 

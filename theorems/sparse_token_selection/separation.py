@@ -106,12 +106,12 @@ CLAIMS = (
     Inequality(
         "attention",
         sp.Lt(DIMENSION, BOUND + 1),
-        says="d_e_required, where the floor comes down to the loss, is below d_e_enough + 1",
+        says="d_e_required, at which the floor falls to the loss, is below d_e_enough + 1",
     ),
     Inequality(
         "narrower",
         sp.Lt(WIDTH, NETS),
-        says="where the infimum of its loss is at most a given loss, attention is narrower than any net with that one",
+        says="attention whose infimum of the loss is at most a given loss is narrower than any net with this loss",
     ),
 )
 STEPS = (

@@ -38,7 +38,7 @@ ENCODING_DIMENSION = Parameter("d_e", "integer", "dimension of an encoding", min
 ATTEND = Parameter(
     "attend",
     "word",
-    "what the layer attends to: Z, or [Z, z_query], where the query's own logit is part of the softmax",
+    "tokens attended to: Z, or [Z, z_query], with the query's own logit in the softmax",
     words=("tokens", "tokens_and_query"),
 )
 SUBSET_FITS = sp.Le(q, T)

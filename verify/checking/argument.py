@@ -58,13 +58,16 @@ class Rule:
         for part, longest in (("says", SENTENCE), ("reference", TITLE)):
             refuse_bad_text(f"rule {self.name}: {part}", getattr(self, part), longest, empty=True)
         if self.name.strip().lower() in _ALGEBRA:
-            raise TheoremError(f"rule {self.name}: names algebra, which is a step of the statement, proved")
+            why = "names algebra, which belongs in a step of the statement, where it is proved"
+            raise TheoremError(f"rule {self.name}: {why}")
         if self.kind not in get_args(RuleKind):
             raise TheoremError(f"rule {self.name}: kind is {self.kind!r}, not one of {', '.join(get_args(RuleKind))}")
 
 
 _SHIPPED = (
-    Rule("application", "what is known of all values holds of those at hand", "elementary", "definition"),
+    Rule(
+        "application", "a statement that is known for all values holds for the given values", "elementary", "definition"
+    ),
     Rule("case distinction", "a claim that holds in each of the cases holds", "elementary", "case"),
     Rule(
         "Cauchy-Schwarz",
@@ -82,7 +85,8 @@ _SHIPPED = (
     ),
     Rule(
         "induction",
-        "what holds at first, and passes from each step to the next, holds at every step",
+        "a property that holds at the first step, and at each next step if it holds at the step before, holds at "
+        "every step",
         "elementary",
         "case",
     ),
@@ -102,11 +106,16 @@ _SHIPPED = (
     ),
     Rule(
         "squeeze",
-        "what is between two sequences with the same limit has this limit",
+        "a sequence between two sequences with the same limit has this limit",
         "Rudin 1976, section 3.19",
         "analysis",
     ),
-    Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary", "case"),
+    Rule(
+        "telescoping",
+        "a quantity that grows by at least k in each step has grown by at least tk after t steps",
+        "elementary",
+        "case",
+    ),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 """The rules that an inference may name; a proof that needs another rule defines it, as a `Rule`."""
@@ -150,7 +159,7 @@ class Inference:
     def __post_init__(self) -> None:
         if not isinstance(self.uses, tuple) or not all(isinstance(x, str) for x in (self.label, self.says, *self.uses)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(
-                f"inference {self.label}: a label and a sentence are text, and what it uses a tuple of labels"
+                f"inference {self.label}: the label and the sentence must be text, and `uses` a tuple of labels"
             )
         if not isinstance(self.rule, str | Rule):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(
@@ -194,7 +203,7 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
         if theorem_of(used) is None and used not in hypotheses:
             raise TheoremError(f"{where}: uses {used}, which is no hypothesis; {meant(used, hypotheses)}")
     if not any(map(theorem_of, extension.uses)):
-        raise TheoremError(f"{where}: uses no other theorem, which is to show it")
+        raise TheoremError(f"{where}: uses no other theorem, but must use at least one")
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:

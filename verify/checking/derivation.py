@@ -140,7 +140,7 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
     """Raise TheoremError unless the step's two sides are written differently and SymPy finds them equal."""
     left, right = sp.sympify(step.left), sp.sympify(step.right)
     if left == right:
-        raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so it shows nothing")
+        raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so the step shows nothing")
     try:
         holds = isinstance(left, sp.Expr) and _vanishes(expand(left - right))
     except TheoremError as error:

@@ -43,10 +43,10 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 def door(name: str) -> Door:
     """Return the installed door of a name; its modules are read and not run. Raises Unknown with the reason."""
     if not _NAME.fullmatch(name):
-        raise Unknown(f"{name!r}: a door's name is of letters of A to Z, digits, '.', '_' and '-'")
+        raise Unknown(f"{name!r}: a door's name consists of letters A to Z and a to z, digits, '.', '_' and '-'")
     found = installed_by_name(GROUP).get(name, ())
     if len(found) != 1:
-        raise Unknown(f"{name} is {'brought by several packages' if found else 'not installed'}")
+        raise Unknown(f"{name} is {'provided by several packages' if found else 'not installed'}")
     try:
         module, attribute = found[0].module, found[0].attr
         sources = _closure(module)

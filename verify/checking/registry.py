@@ -34,7 +34,7 @@ _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".
 """Suffixes of files other than Python's; a reference with such a suffix is a path and not an id."""
 _TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
 """The verb that takes the ids of a kind."""
-_ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
+_ID = "parts joined by ., each of letters A to Z and a to z, digits, _ and -, because it becomes part of file names"
 
 
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
@@ -45,7 +45,10 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
     group = f"lemmascope.{kind}s"
     for entry in installed(group):
         fits = ID.fullmatch(entry.name)
-        yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
+        yield (
+            _top(entry.value),
+            entry if fits else InputError(group, entry.name, f"is not an id: it must consist of {_ID}"),
+        )
     for package in catalogued():
         try:
             listed = catalogue(package)[f"{kind}s"]
@@ -90,7 +93,8 @@ def _catalogue(path: Path, _changed: int, _size: int) -> Mapping[str, Any]:
         raise InputError(_GROUP, package, f"its {CATALOGUE} must have {', '.join((PACKAGES, *sorted(kinds)))}")
     for kind in kinds:
         if not isinstance(listed[kind], dict) or not all(map(_is_entry, listed[kind].items())):
-            raise InputError(_GROUP, package, f"its {kind} must map ids, {_ID}, to `module:object`")
+            why = f"its {kind} must map ids to `module:object`; an id must consist of {_ID}"
+            raise InputError(_GROUP, package, why)
     return listed
 
 
@@ -219,7 +223,7 @@ def package_folder(package: str) -> Path:
     """Return the folder of a top-level package, without importing it. Raises InputError for anything else."""
     spec = find_spec(package)
     if spec is None or spec.origin is None or not spec.submodule_search_locations:
-        raise InputError("package", package, "must be a folder with an __init__.py, which can hold files")
+        raise InputError("package", package, "must be a package with a folder and an __init__.py")
     return Path(spec.origin).parent
 
 
@@ -288,7 +292,7 @@ def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:
     module = _import_file(kind, Path(path))
     known = {key: value for key, value in vars(module).items() if isinstance(value, kind_class)}
     if not known:
-        raise InputError(kind, path, f"the file holds no {kind}")
+        raise InputError(kind, path, f"the file contains no {kind}")
     if not name and len(known) == 1:
         return next(iter(known.values()))
     if name not in known:

@@ -376,7 +376,7 @@ class Stays(ClauseDefaults):
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
         excess = excess or self._excess(question, passage, reached, level, passage.step)
         if excess is None:
-            after = "; what comes after is not followed" if far else "; the level was not reached"
+            after = "; later steps are not computed" if far else "; the level was not reached"
             why += "" if passage.reached else after
             return ClauseResult.undecided(self, why, bits=passage.bits)
         step, value, bits = excess

@@ -126,7 +126,7 @@ class Implication(ClauseDefaults):
         )
         if holds is not False or not all(kept for kept, _, _ in held):
             return None
-        why, proof = "the margin at a point that keeps the conditions", point_proof(point, margin, bits)
+        why, proof = "the margin at a point that satisfies the conditions", point_proof(point, margin, bits)
         return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=values, bits=bits)
 
     def _points(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:

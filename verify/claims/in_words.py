@@ -189,7 +189,7 @@ class InWords(ClauseDefaults):
         """Return the verdict of the evaluation's trials at the instance; undecided without an evaluation."""
         evaluation = question.evaluations.get(self.label)
         if not isinstance(evaluation, Evaluation):
-            return ClauseResult.undecided(self, "in words: nothing evaluates it at an instance")
+            return ClauseResult.undecided(self, "in words: no evaluation is given")
         return self._tried(evaluation, question)
 
     def _tried(self, evaluation: Evaluation, question: Question) -> ClauseResult:
@@ -213,7 +213,7 @@ class InWords(ClauseDefaults):
         is_sample = evaluation.draws or evaluation.sampled or evaluation.limit
         fields: dict[str, Any] = {"margin": seen.margin, "draws": seen.count if is_sample else 0}
         if seen.violation is not None and evaluation.limit:
-            why = f"trial {seen.count} is against it, which refutes no limit"
+            why = f"trial {seen.count} violates it, which does not refute a limit"
             return ClauseResult.undecided(self, why, margin=seen.margin)
         if seen.violation is not None:
             witness = {**question.instance, **seen.violation.witness()}

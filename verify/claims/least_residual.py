@@ -136,7 +136,11 @@ class LeastResidual(ClauseDefaults):
         least = problem.minimum(claimed)
         if problem.stated not in (None, least):
             return self._refuted(
-                question, claimed, least - problem.stated, "the minimum is another", {"minimum": least}
+                question,
+                claimed,
+                least - problem.stated,
+                "the minimum differs from the claimed one",
+                {"minimum": least},
             )
         roots = [Enclosure(*ends) for ends in real_roots(claimed)]
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
@@ -159,7 +163,7 @@ class LeastResidual(ClauseDefaults):
         """
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS:
-            raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not looked at")
+            raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not scanned")
         if problem.not_positive() or no_measure(problem.moments):
             return 1.0
         claimed = problem.claimed()
@@ -193,7 +197,7 @@ class _Problem:
             moments = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
             self.moments = [flint.fmpq(m.numerator, m.denominator) for m in moments]
             if max(int(part).bit_length() for m in self.moments for part in (m.p, m.q)) > _LONGEST_MOMENT:
-                raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long to go on with")
+                raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long")
 
     def not_positive(self) -> str | None:
         """Return the reason if ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L; None if it is shown.

@@ -37,7 +37,7 @@ class Functions(Generic[Raw]):
 
     def whole(self, raw: Raw) -> int:
         """Return a number as an int. Raises UndefinedError if it is no integer, UndecidedError if this is undecided."""
-        raise UndecidedError(f"integers are not told apart in {self.arithmetic.name} arithmetic")
+        raise UndecidedError(f"integers are not recognised in {self.arithmetic.name} arithmetic")
 
     def sign_of(self, raw: Raw) -> int | None:
         """Return the sign of a number; None if the arithmetic does not decide it."""
@@ -116,7 +116,7 @@ class _Exact(Functions[flint.fmpq]):
 
     def kept(self, raw: flint.fmpq) -> flint.fmpq:
         if max(raw.p.bit_length(), raw.q.bit_length()) > _EXACT_BITS:
-            raise NotExactError("a number on the way is too long")
+            raise NotExactError("an intermediate number is too long")
         return raw
 
     def _too_many(self, why: str) -> NoReturn:

@@ -40,7 +40,7 @@ class Number:
         if isinstance(other, int) and not isinstance(other, bool):
             return self._arithmetic.rational(other, 1)
         raise ArithmeticLeftError(
-            f"a {type(other).__name__} met a number of the {self._arithmetic.name} arithmetic; "
+            f"a {type(other).__name__} was combined with a number of the {self._arithmetic.name} arithmetic; "
             "build constants with arithmetic.rational(p, q)"
         )
 

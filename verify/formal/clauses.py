@@ -140,7 +140,7 @@ class Clause:
         terms = self.stated.terms()
         terms.holds(relation)
         if terms.slopes:
-            raise NotSaidError("a proof that supposes something of a derivative or a limit")
+            raise NotSaidError("a proof with a hypothesis or a condition about a derivative or a limit")
         return ["?"] * len(terms.needs)
 
     def say(self, *lines: str) -> None:

@@ -67,7 +67,7 @@ def _numbers_in(clause: Clause, data: Data) -> Iterator[tuple[str, Data, Fractio
             assert not isinstance(argument, str)
             node: Node = clause.node(argument)
             if node.head != "number" or (root and node.number < 0) or (head == "log" and node.number <= 0):
-                raise NotSaidError(f"the {head} of something that is no rational number")
+                raise NotSaidError(f"the {head} of an expression that is not a rational number")
             yield head, argument, node.number
 
 

@@ -72,7 +72,7 @@ def shape_of(expression: sp.Basic, shapes: Mapping[sp.Basic, Shape]) -> Shape | 
     total = None
     for part, shape in parts:
         if total and shape and total[1] != shape[0]:
-            raise TheoremError(f"{text_of(expression)}: {text_of(part)} does not fit what it is multiplied by")
+            raise TheoremError(f"{text_of(expression)}: {text_of(part)} does not fit the factor before it")
         total = (total[0], shape[1]) if total and shape else total or shape
     return total
 

@@ -241,7 +241,7 @@ def _of_this_version(data: Data) -> dict[str, Data]:
     if type(data) is not dict or data.get("format") != FORMAT:
         raise Unreadable(f"the file is no {FORMAT}")
     if type(data.get("version")) is not int or data["version"] != VERSION:
-        known = f"is not {VERSION}, the one known here"
+        known = f"is not {VERSION}, the version that this program reads"
         earlier = "; lemmascope 0.1.0 reads it, `verify pin --migrate` rewrites it" if data.get("version") == 2 else ""
         how = "write the certificate anew (`verify check --certificate`)"
         raise Unreadable(f"version: {shown(data.get('version'))} {known}{earlier}: {how}")
@@ -273,12 +273,12 @@ def _with_doors(trusts: Sequence[Trusted], door: Doors) -> Registry:
         try:
             found = door(trusted.name)
             if found.package != trusted.package:
-                raise Unknown(f"{trusted} is at hand in the package {found.package}, not in {trusted.package}")
+                raise Unknown(f"{trusted} is installed in the package {found.package}, not in {trusted.package}")
             if found.digest != trusted.digest:
-                raise Unknown(f"{trusted} is at hand with the digest {found.digest[:12]}, not {trusted.digest[:12]}")
+                raise Unknown(f"{trusted} is installed with the digest {found.digest[:12]}, not {trusted.digest[:12]}")
             more = found.load()
             if more.version != trusted.version:
-                raise Unknown(f"{trusted} is at hand as version {more.version}")
+                raise Unknown(f"{trusted} is installed as version {more.version}")
             registry = registry.with_rechecks(trusted, more)
         except Unknown as error:
             raise Unknown(f"trusts[{i}]: {error}") from None
@@ -303,7 +303,7 @@ def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepte
     given = Given(data["statement"], data["instance"], Effort(), _with_doors(trusts, door))
     in_scope = given.in_scope
     if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
-        raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
+        raise Rejected(f"in_scope: {shown(data['in_scope'])} does not agree with the hypotheses at the instance")
     written = [*given.claims, *given.steps]
     clauses = items(data["clauses"], "clauses", len(written))
     shows = tuple(
@@ -316,7 +316,7 @@ def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepte
     if len(set(labels)) != len(labels):
         raise Rejected("statement: has two hypotheses or clauses of one label")
     if any(clause.kind == IN_WORDS for clause in shows[len(given.claims) :]):
-        raise Rejected("statement.steps: a step is shown, and not in words")
+        raise Rejected("statement.steps: a step needs a proof, and cannot be in words")
     claims, steps = shows[: len(given.claims)], shows[len(given.claims) :]
     used = {*given.trusts([], hypotheses_used=True)}.union(*(clause.trusts for clause in shows))
     return Accepted(

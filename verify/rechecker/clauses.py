@@ -93,7 +93,7 @@ def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
         if not str(clause["says"]).strip():
             raise Rejected(f"{where}.says: is empty")
         if (stated["outcome"], stated["evidence"], stated["proof"]) != ("inconclusive", None, None):
-            raise Rejected(f"{where}: what is said in words is not shown here")
+            raise Rejected(f"{where}: a clause in words must be inconclusive, without evidence or proof")
         return Shown(label, "inconclusive", None, IN_WORDS)
     evidence = string(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
     return shown_of(given, clause, stated, where, evidence)
@@ -148,15 +148,17 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     # If other words may decide Cases differently, a proof for all parameters counts at the instance only, and only for
     # kinds with `or_here`, such as `words`.
     if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
-        raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
+        raise Rejected(f"{where}.evidence: a proof at the instance's words is no proof for all parameters")
     evidence = "proved" if for_all else "certified"
     if claimed not in (None, evidence):
-        raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
+        raise Rejected(f"{where}.evidence: {claimed} is not the evidence of a proof of kind {name}")
     found = _checked(given, clause, proof, inside)
     if for_all and not given.for_all(clause, hypotheses_used=found.hypotheses_used):
-        raise Rejected(f"{where}.evidence: it uses a hypothesis, and in hypotheses the instance's words choose")
+        raise Rejected(
+            f"{where}.evidence: it uses a hypothesis, and the instance's words decide a Case in the hypotheses"
+        )
     if found.holds != (outcome == "verified"):
-        raise Rejected(f"{where}.outcome: the check finds otherwise")
+        raise Rejected(f"{where}.outcome: the check gives another outcome")
     hypotheses_used = found.hypotheses_used or (for_all and given.chooses(clause))
     trusts = given.trusts([clause, proof], [("clauses", said), ("proofs", name)], hypotheses_used=hypotheses_used)
     return Shown(label, outcome, evidence, name, trusts)

@@ -90,7 +90,7 @@ class Exact(Field[Fraction]):
     def _kept(self, value: Fraction) -> Fraction:
         bits = bits_of(value)
         if bits > _MOST_BITS:
-            raise NotExact(f"an exact number of more than {_MOST_BITS} bits comes up")
+            raise NotExact(f"an exact number of more than {_MOST_BITS} bits occurs")
         # The cost of a product, and of the greatest common divisor that reduces it.
         self.effort.spend(1 + (bits / 1000) ** 2)
         self.effort.make(bits / 3)
@@ -204,7 +204,7 @@ class Balls(Field[arb]):
         if base == 0 and exponent > 0:
             return base
         if not base > 0:
-            raise Undefined("a power of what is not known to be positive")
+            raise Undefined("a power of a value that is not known to be positive")
         return self.exp(exponent * self.log(base))
 
     def exp(self, value: arb) -> arb:
@@ -212,7 +212,7 @@ class Balls(Field[arb]):
 
     def log(self, value: arb) -> arb:
         if not value > 0:
-            raise Undefined("a logarithm of what is not known to be positive")
+            raise Undefined("a logarithm of a value that is not known to be positive")
         return self._kept(value.log(), 30)
 
     def is_zero(self, value: arb) -> bool:

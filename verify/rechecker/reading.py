@@ -79,12 +79,12 @@ class Effort:
         """Subtract some bytes from the bytes that are left."""
         self.room -= size
         if self.room < 0:
-            raise TooLarge("bytes of what is made", self.most[1])
+            raise TooLarge("bytes of new objects", self.most[1])
 
     def fit(self, size: float) -> None:
         """Check that some bytes are left, without subtracting them."""
         if self.room < size:
-            raise TooLarge("bytes of what is made", self.most[1])
+            raise TooLarge("bytes of new objects", self.most[1])
 
 
 def work(one: Fraction, other: Fraction) -> float:

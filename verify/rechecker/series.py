@@ -64,7 +64,7 @@ class Series(Generic[V]):
             elif node.head in _COMPOSED:
                 parts[node] = self.composed(node.head, parts[node.args[0]])
             else:
-                raise Unknown(f"a limit of what has no series here ({node.head})")
+                raise Unknown(f"a limit of an expression without a series here ({node.head})")
         return parts[root]
 
     def _power(self, exponent: Node, base: Laurent[V], power: Laurent[V]) -> Laurent[V]:

@@ -56,11 +56,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where simulations run (auto: drawn trainings on both; others on cuda under --full, if there is one)",
     )
     group.addoption("--draws", type=int, metavar="N", help="drawn instances of each test of a crossing")
-    group.addoption("--seed", type=int, metavar="N", help="seed of simulations, and of what Hypothesis draws")
-    group.addoption("--fresh", action="store_true", help="draw anew, from a seed that is printed; keep what fails")
+    group.addoption("--seed", type=int, metavar="N", help="seed of simulations and of Hypothesis's draws")
+    group.addoption("--fresh", action="store_true", help="draw anew, from a seed that is printed; keep failures")
     group.addoption("--json", metavar="FILE", help="write the ledger to a file as JSON")
-    group.addoption("--record", metavar="FILE", help="write what runs of these sources entered, to ship with a package")
-    group.addoption("--report", metavar="DIR", help="write report.html, with what the run has measured, to a folder")
+    group.addoption(
+        "--record",
+        metavar="FILE",
+        help="write the ledger entries of runs with these sources, to ship with a package",
+    )
+    group.addoption("--report", metavar="DIR", help="write report.html, with the run's measurements, to a folder")
 
 
 def use_all_cores(config: pytest.Config) -> None:

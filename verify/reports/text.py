@@ -328,10 +328,8 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")
     if result.rechecked is not None:
         again = result.rechecked
-        drawn = f"drawn by seed {again.seed}"
-        lines.append(
-            f"computed again, of what the store served: {again.rows}, {drawn}, of which {again.differing} differ"
-        )
+        drawn = f"{again.rows}, drawn with seed {again.seed}"
+        lines.append(f"rows of the store computed again: {drawn}; {again.differing} of them differ")
         lines += [line for difference in again.differences for line in _difference(difference)]
     done = f"{result.done} of {len(result.grid)} instances"
     done += f", {result.served} from the store" if result.served else ""

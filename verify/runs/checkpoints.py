@@ -71,7 +71,7 @@ class Running:
         with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
             if state is None or fits is None or fits(state):
                 return state
-        raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to start over")
+        raise InputError("checkpoint", self.file, f"has no valid state of {part}; remove it to start over")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
         """Write `state()` as a part's state if `every` seconds have passed since the last write, or if `now`.
@@ -142,7 +142,7 @@ def alone(file: Path | None) -> Iterator[None]:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             taken = "locked" in str(error)
-            why = "another process is at the same run; wait for it" if taken else f"cannot be held: {error}"
+            why = "another process is doing the same run; wait for it" if taken else f"cannot be locked: {error}"
             raise InputError("checkpoint", file, why) from error
         try:
             yield
@@ -164,7 +164,7 @@ def _read(file: Path) -> tuple[dict[str, object], float]:
         raise InputError("checkpoint", file, "cannot be read; remove it to start over") from error
     named = isinstance(parts, dict) and all(isinstance(name, str) for name in parts)
     if not named or not isinstance(seconds, float | int) or not 0 <= seconds < math.inf:
-        raise InputError("checkpoint", file, "holds no state of a run; remove it to start over")
+        raise InputError("checkpoint", file, "has no valid state of a run; remove it to start over")
     return parts, float(seconds)
 
 

@@ -253,7 +253,7 @@ class Experiment:
         self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:
         """Return a stored result if this run would have written the same object; else raise InputError."""
-        why = f"holds a result of {self.id} that cannot be read"
+        why = f"has a result of {self.id} that cannot be read"
         try:
             result = self._result(_measured(kept), chosen, seed, device, kept["seconds"])
             as_written = json.loads(json.dumps(result.to_json(), allow_nan=False))

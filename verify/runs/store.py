@@ -124,11 +124,11 @@ class Store:
         return bodies
 
     def _body(self, text: str | bytes, *, damaged: bool) -> dict[str, Any]:
-        why = "holds a result that is no JSON object"
+        why = "has a result that is not a JSON object"
         try:
             body = json.loads(text)
         except (TypeError, ValueError):
-            body, why = None, "holds a result that is not JSON"
+            body, why = None, "has a result that is not JSON"
         if isinstance(body, dict):
             return body
         if damaged:
@@ -178,7 +178,7 @@ class Store:
                 application = _APPLICATION
             connection.execute("COMMIT")
         if application != _APPLICATION:
-            raise self._unreadable("is a database of something else")
+            raise self._unreadable("is the database of another application")
         (form,) = connection.execute("PRAGMA user_version").fetchone()
         if form != _FORMAT:
             raise self._unreadable(f"has the format {form}, where this version reads {_FORMAT}")

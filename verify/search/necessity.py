@@ -219,7 +219,7 @@ def _needed(shown: tuple[str, str, str], label: str, approach: Approach, seconds
     result, held, sure = approach.certified(approach.witness, seconds)
     if not sure or held.holds is not False:
         place = assignments_text(approach.witness)
-        why = f"{label} seems to fail at {place}, and was not certified to, past the hypothesis"
+        why = f"{label} seems to fail past the hypothesis, at {place}; this was not certified"
         return Need(*shown, "undecided", why)
     return Need(
         *shown,

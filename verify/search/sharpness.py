@@ -94,7 +94,7 @@ def _held_against(
         proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
         if decided(statement, question.instance, proved).holds is False:
             shown = ", ".join(f"{name} = {value}" for name, value in question.instance.items())
-            raise TheoremError(f"bound: the one given as proved, {text_of(bound.proved)}, does not hold at {shown}")
+            raise TheoremError(f"bound: the bound given as proved, {text_of(bound.proved)}, does not hold at {shown}")
     if bound.free is not None:
         bites = sp.Lt(claimed, bound.free, evaluate=False)
         known["free"] = question.value(bound.free)

@@ -198,5 +198,5 @@ def test_a_state_of_something_else_is_one_line(tmp_path, spoil):
     state = whole.left("a")
     assert len(list(readings(PLAN, SEED, "cpu", running=whole, part="a", told=told))) == len(PLAN.read)
     whole.keep("a", lambda: spoil(state), now=True)
-    with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to start over"):
+    with pytest.raises(InputError, match=r"checkpoint = .*: has no valid state of a; remove it to start over"):
         list(readings(PLAN, SEED, "cpu", running=Running(tmp_path / "s"), part="a", told=told))

@@ -106,8 +106,8 @@ def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
         ({"says": ""}, "has no sentence"),
         ({"rule": "magic"}, "'magic' is not a known rule; known: application, case distinction, "),
         ({"uses": ("square", "square")}, "uses something twice"),
-        ({"uses": "square"}, "what it uses a tuple of labels"),
-        ({"says": 3}, "a label and a sentence are text"),
+        ({"uses": "square"}, "`uses` a tuple of labels"),
+        ({"says": 3}, "the label and the sentence must be text"),
         ({"rule": 3}, "its rule is a int, not a name or a Rule"),
     ],
 )
@@ -141,7 +141,9 @@ def test_a_rule_of_an_unknown_kind_is_refused():
 
 @pytest.mark.parametrize("name", ["substitution", "Identity", "EXPANSION", " expansion "])
 def test_a_rule_that_names_algebra_is_refused(name):
-    with pytest.raises(TheoremError, match="names algebra, which is a step of the statement, proved"):
+    with pytest.raises(
+        TheoremError, match="names algebra, which belongs in a step of the statement, where it is proved"
+    ):
         Rule(name, "it is so", "elementary", "analysis")
     assert Rule(f"{name.strip()} of polynomials", "it is so", "elementary", "analysis").kind == "analysis"
 

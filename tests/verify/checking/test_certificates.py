@@ -279,5 +279,5 @@ def test_a_word_that_a_hypothesis_fixes_is_for_all_in_scope(make_theorem, clause
         clause["evidence"] = "proved"
         clause["proof"] = {"kind": "identity", "scope": "all", "factors": []}
     if "certified" in evidence and all(isinstance(clause, Identity) for clause in clauses):
-        with pytest.raises(Rejected, match="not shown for all"):
+        with pytest.raises(Rejected, match="no proof for all parameters"):
             recheck_text(json.dumps(data).encode())

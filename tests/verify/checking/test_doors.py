@@ -121,7 +121,9 @@ def test_other_files_under_the_names_of_a_doors_modules_are_not_run(package, tmp
 def test_a_doors_name_is_one_word(package):
     package(inside__door=DOOR, inside__other=OTHER)
     package.entries[:] = [metadata.EntryPoint("my, helps", "packaged.inside.door:RECHECKS", doors.GROUP)]
-    with pytest.raises(Unknown, match=r"'dist\.my, helps': a door's name is of letters of A to Z, digits"):
+    with pytest.raises(
+        Unknown, match=r"'dist\.my, helps': a door's name consists of letters A to Z and a to z, digits"
+    ):
         door("dist.my, helps")
 
 
@@ -145,7 +147,7 @@ def test_a_door_that_is_not_installed_or_is_twice_is_unknown(package):
         with pytest.raises(Unknown, match="is not installed"):
             door(name)
     package.entries.append(metadata.EntryPoint("helps", "packaged.again:RECHECKS", doors.GROUP))
-    with pytest.raises(Unknown, match="is brought by several packages"):
+    with pytest.raises(Unknown, match="is provided by several packages"):
         door("dist.helps")
 
 

@@ -127,7 +127,10 @@ def test_an_id_that_two_packages_have_is_refused(installed):
         (catalogue_of(lemmas={}), r"its catalogue\.json must have packages"),
         (catalogue_of(packages=["a.b"]), r"its catalogue\.json must have packages"),
         (catalogue_of(packages="others"), r"its catalogue\.json must have packages"),
-        (catalogue_of(findings=["zeta2025.thing"]), "its findings must map ids, of .*, to `module:object`"),
+        (
+            catalogue_of(findings=["zeta2025.thing"]),
+            "its findings must map ids to `module:object`; an id must consist of parts",
+        ),
         (catalogue_of(findings={"../thing": "math:pi"}), "its findings must map ids"),
         (catalogue_of(findings={"zeta2025.thing": "math"}), "its findings must map ids"),
         (catalogue_of(findings={"zeta2025.thing": 3}), "its findings must map ids"),
@@ -152,7 +155,7 @@ def test_a_catalogue_that_is_none_says_so(installed, text, why):
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("no_such_package_here", "must be a folder with an __init__.py"),
+        ("no_such_package_here", "must be a package with a folder and an __init__.py"),
         ("theorems.wishart", "must name a package, whose folder has the catalogue.json"),
         ("math:pi", "must name a package"),
     ],
@@ -244,8 +247,8 @@ def test_a_file_may_import_its_neighbours(theorem_file, tmp_path):
         ("import no_such_module_here\n", r"line 1: ModuleNotFoundError"),
         ("import sys\nsys.exit(3)\n", r"line 2: SystemExit: 3"),
         ("from verify import Hypothesis\nHypothesis('h')\n", r"line 2: hypothesis h: needs"),
-        ("x = 1\n", "the file holds no theorem"),
-        ("", "the file holds no theorem"),
+        ("x = 1\n", "the file contains no theorem"),
+        ("", "the file contains no theorem"),
     ],
 )
 @pytest.mark.parametrize("relative", [False, True])

@@ -89,7 +89,7 @@ def test_trials_that_are_not_drawn_are_computed(evaluate, margins, error, outcom
 
 def test_without_an_evaluation_nothing_is_decided(make_theorem):
     result = verify.check(make_theorem(CLAIM), x=1).clauses[0]
-    assert (result.outcome, result.detail) == (Outcome.INCONCLUSIVE, "in words: nothing evaluates it at an instance")
+    assert (result.outcome, result.detail) == (Outcome.INCONCLUSIVE, "in words: no evaluation is given")
 
 
 def test_the_time_ends_the_trials(clock, evaluate):
@@ -149,7 +149,10 @@ def test_trials_that_are_some_of_what_is_claimed_are_simulated(evaluate):
 def test_a_trial_refutes_no_limit_and_its_wrong_variant_still_falls(evaluate, make_theorem):
     limit = Evaluation(listed(1, -1), "wrong", listed(-1), limit=True)
     result = evaluate(limit)
-    assert (result.outcome, result.detail) == (Outcome.INCONCLUSIVE, "trial 2 is against it, which refutes no limit")
+    assert (result.outcome, result.detail) == (
+        Outcome.INCONCLUSIVE,
+        "trial 2 violates it, which does not refute a limit",
+    )
     assert evaluate(replace(limit, trials=listed(1))).evidence is Evidence.SIMULATED
     wrong = check_wrong(make_theorem(CLAIM, evaluations={"above": limit}), "above", {"x": 1})
     assert (wrong.outcome, wrong.evidence) == (Outcome.REFUTED, Evidence.SIMULATED)

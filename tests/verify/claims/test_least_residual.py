@@ -111,7 +111,7 @@ def test_the_scan_agrees_with_the_check(make_theorem):
     for clause, sign in ((right, 1), (wrong, -1)):
         statement = make_theorem(clause, parameters=LAYERS).statement
         assert all(clause.scan(statement, {"L": count, "q": 1}) * sign > 0 for count in range(1, 9))
-        with pytest.raises(UndecidedError, match="not looked at"):
+        with pytest.raises(UndecidedError, match="not scanned"):
             clause.scan(statement, {"L": 10**18, "q": 1})
 
 

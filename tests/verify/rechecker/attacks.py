@@ -40,9 +40,9 @@ NO_VALUES = (True, False, None, [], {}, 1.5, float("nan"), float("inf"), -float(
 WORDS = ("verified", "refuted", "proved", "certified", "all", "instance", "identity", "exponential", *ALL_KINDS)
 
 
-CARRIED = "a name that is carried through; the statement is named by its digest"
+CARRIED = "a name that is only copied into the result; the digest identifies the statement"
 SAME = "another proof of the same claim, which holds too"
-ELSEWHERE = "the claim at another instance, which the result names, and where all is computed again"
+ELSEWHERE = "the same claim at another instance, which the result names; everything is computed again there"
 EVERYWHERE = [
     ("*", r"theorem", CARRIED),
     ("*", r"uses.*", CARRIED),

@@ -327,10 +327,10 @@ def main(
     named: Mapping[str, Callable[[], bytes]] = BOMBS, draw: Callable[[Drawn], bytes] = Drawn.file, door: Doors = closed
 ) -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=0, help="how many are drawn")
-    parser.add_argument("--first", type=int, default=0, help="the first that is answered, to go on from")
+    parser.add_argument("--count", type=int, default=0, help="number of drawn files")
+    parser.add_argument("--first", type=int, default=0, help="index of the first drawn file to answer")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
-    parser.add_argument("--named", action="store_true", help="those with a name")
+    parser.add_argument("--named", action="store_true", help="answer the files of `BOMBS` too")
     given = parser.parse_args()
     listed = [*(named.items() if given.named else ()), *list(made_by(draw, given.seed, given.count))[given.first :]]
     died, worst = [], {"seconds": 0.0, "megabytes": 0.0, "work": 0.0, "made": 0.0}

@@ -26,8 +26,8 @@ AT_ONCE = {
     "long words of long numbers": "microseconds of work, nominally",
     "many words": "monomials of a product",
     "halves of exponents": "in an exponent",
-    "transposes in each other": "bytes of what is made",
-    "a sum of transposes": "bytes of what is made",
+    "transposes in each other": "bytes of new objects",
+    "a sum of transposes": "bytes of new objects",
     "matrices of many denominators": "microseconds of work, nominally",
 }
 """Files that are answered after little work, with the quantity that is too large."""

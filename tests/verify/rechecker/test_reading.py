@@ -29,7 +29,10 @@ from verify.rechecker import Unreadable, recheck_text
         (b'{"a": ' + b"9" * 19 + b"}", "large numbers are written as strings"),
         (b'{"format": "lemmascope-certificate"}', "version: null"),
         (b'{"format": "lemmascope-certificate", "version": true}', "version: true"),
-        (b'{"format": "lemmascope-certificate", "version": 1}', "version: 1 is not 3, the one known here: write"),
+        (
+            b'{"format": "lemmascope-certificate", "version": 1}',
+            "version: 1 is not 3, the version that this program reads: write",
+        ),
         (
             b'{"format": "lemmascope-certificate", "version": 2}',
             r"version: 2 is not 3.*0\.1\.0 reads it.*: write",

@@ -89,9 +89,9 @@ def test_nothing_beyond_the_core_is_accepted_unless_it_is_asked_for():
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"digest": "1" * 64}, r"mine\.help/1 is at hand with the digest 000000000000, not 111111111111"),
-        ({"package": "other"}, r"mine\.help/1 is at hand in the package mine, not in other"),
-        ({"version": 2}, r"mine\.help/2 is at hand as version 1"),
+        ({"digest": "1" * 64}, r"mine\.help/1 is installed with the digest 000000000000, not 111111111111"),
+        ({"package": "other"}, r"mine\.help/1 is installed in the package mine, not in other"),
+        ({"version": 2}, r"mine\.help/2 is installed as version 1"),
     ],
 )
 def test_another_door_than_the_named_one_is_unknown(changed, why):
@@ -154,7 +154,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
     # The verdict of the check is compared with the stated verdict.
     other = replace(BELIEVED, check=lambda *_: Checked(False, hypotheses_used=False))
     at_hand, trusted = brought(Rechecks(3, proofs={"believed": other}))
-    with pytest.raises(Rejected, match="the check finds otherwise"):
+    with pytest.raises(Rejected, match="the check gives another outcome"):
         recheck_text(text_of(made, trusts=[trusted]), door=at_hand)
 
 

@@ -35,7 +35,7 @@ REFUSED = {
     "another order": ("Limit((sin(u) - u)/u**3, u, 0) == -1/3", "the sum is not"),
     # From below, sqrt(u**2 + u**3)/u tends to -1.
     "a root that is not smooth": ("Limit(sqrt(u**2 + u**3)/u, u, 0) == 1", "a root where it has no series"),
-    "a root of a negative number": ("Limit(sqrt(u - 1), u, 0) == 0", "what a root is taken of"),
+    "a root of a negative number": ("Limit(sqrt(u - 1), u, 0) == 0", "the argument of a root"),
     "a root at 0": ("Limit(sqrt(u), u, 0) == 0", "a root where it has no series"),
     "a root of what need not be positive": ("Limit(sqrt(x + u), u, 0) == sqrt(x) for x >= 0", "the sign of a divisor"),
     "a logarithm at 0": ("Limit(u*log(u), u, 0) == 0", "log where it has no Taylor series"),
@@ -47,7 +47,7 @@ REFUSED = {
     "a tangent of any number": ("Limit(tan(x + u), u, 0) == tan(x)", "the sign of a divisor"),
     "a hyperbolic tangent at infinity": ("Limit(tanh(n), n, oo) == 0", "exp where it has no Taylor series"),
     "an infinite limit": ("Limit(exp(u)/u, u, 0) == 0", "infinite"),
-    "an absolute value": ("Limit(abs(u)/u, u, 0) == 1", "what has no series here"),
+    "an absolute value": ("Limit(abs(u)/u, u, 0) == 1", "without a series here"),
     "a divisor that may vanish": ("Limit(u/(x*u + u**2), u, 0) == 1/x", "the sign of a divisor"),
 }
 

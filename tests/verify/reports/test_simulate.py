@@ -60,7 +60,7 @@ def test_an_experiment_of_a_file(cli, tmp_path):
     assert_one_line(cli("simulate", f"{path}:halve"), "did you mean halves?")
     assert_one_line(cli("simulate", f"{tmp_path}/none.py:halves"), "experiment", "no such file")
     path.write_text("x = 1\n")
-    assert_one_line(cli("simulate", str(path)), "the file holds no experiment")
+    assert_one_line(cli("simulate", str(path)), "the file contains no experiment")
 
 
 def test_text_has_a_line_for_each_measurement(cli):

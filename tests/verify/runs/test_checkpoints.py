@@ -99,7 +99,7 @@ def test_a_second_process_at_the_same_run_is_refused_and_a_killed_one_holds_noth
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         with (
-            pytest.raises(InputError, match=r"checkpoint = .*: another process is at the same run; wait for it"),
+            pytest.raises(InputError, match=r"checkpoint = .*: another process is doing the same run; wait for it"),
             alone(file),
         ):
             pytest.fail("both hold it")
@@ -118,7 +118,7 @@ def test_a_run_holds_its_checkpoint_until_it_ends(tmp_path):
     def measure(settings, *, seed, device, running):
         if not seen:
             seen.append("first")
-            with pytest.raises(InputError, match="another process is at the same run"):
+            with pytest.raises(InputError, match="another process is doing the same run"):
                 experiment.run(device="cpu", store=store)
             # Another seed is another run.
             assert experiment.run(device="cpu", store=store, seed=1).measurements["x"].value == 1
@@ -134,7 +134,7 @@ def test_a_lock_that_cannot_be_made_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"checkpoint = .*cannot be written"), alone(tmp_path / "file" / "state.pt"):
         pytest.fail("there is no folder")
     (tmp_path / "state.pt.lock").write_text("no database, " * 100)
-    with pytest.raises(InputError, match=r"checkpoint = .*cannot be held"), alone(tmp_path / "state.pt"):
+    with pytest.raises(InputError, match=r"checkpoint = .*cannot be locked"), alone(tmp_path / "state.pt"):
         pytest.fail("there is no lock")
 
 
@@ -226,7 +226,7 @@ def test_progress_and_the_expected_time_are_told(tmp_path):
 )
 def test_a_checkpoint_that_holds_something_else_is_one_line(tmp_path, body):
     torch.save(body, tmp_path / "s")
-    with pytest.raises(InputError, match=r"checkpoint = .*: (cannot be read|holds no state of a run); remove it"):
+    with pytest.raises(InputError, match=r"checkpoint = .*: (cannot be read|has no valid state of a run); remove it"):
         Running(tmp_path / "s")
 
 
@@ -235,7 +235,7 @@ def test_a_state_that_does_not_fit_is_one_line(tmp_path):
     running.keep("a", lambda: {"x": 1}, now=True)
     assert running.left("a", lambda state: state["x"] == 1) == {"x": 1} and running.left("b", pytest.fail) is None
     for fits in (lambda state: state["x"] == 2, lambda state: state["y"], lambda state: state.z, lambda state: 1 // 0):
-        with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to start over"):
+        with pytest.raises(InputError, match=r"checkpoint = .*: has no valid state of a; remove it to start over"):
             Running(tmp_path / "s").left("a", fits)
 
 

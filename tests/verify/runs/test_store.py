@@ -76,7 +76,7 @@ def test_a_kept_result_that_does_not_fit_is_one_line(counted, tmp_path, spoil):
             "UPDATE results SET body = ?", (spoiled if isinstance(spoiled, str) else json.dumps(spoiled),)
         )
     with pytest.raises(
-        InputError, match=r"--store = .*: holds a result (of user\.counted that cannot be read|that is no)"
+        InputError, match=r"--store = .*: has a result (of user\.counted that cannot be read|that is not)"
     ):
         experiment.run(device="cpu", store=store)
 
@@ -267,7 +267,7 @@ def damaged(path):
     ("spoil", "message"),
     [
         (lambda path: path.write_text("no database, " * 100), "is no store of results: file is not a database"),
-        (foreign, "is a database of something else"),
+        (foreign, "is the database of another application"),
         (newer, "has the format 99, where this version reads 1"),
         (lambda path: path.mkdir(), "must name a file: it is a folder"),
     ],
@@ -297,7 +297,7 @@ from verify.runs.store import Key, Store
 
 path, who = Path(sys.argv[1]), int(sys.argv[2])
 for i in range(25):
-    # Every process opens it anew each time, the first time before it exists.
+    # Every process opens the store anew each time, the first time before the file exists.
     store = Store(path)
     store.write(Key(f"own {who} {i}", "code", 0, "cpu"), "user.thing", {"by": who, "of": i})
     store.write(Key(f"shared {i}", "code", 0, "cpu"), "user.thing", {"value": i})
@@ -374,7 +374,7 @@ def test_a_result_that_is_no_object_is_refused_or_empty(tmp_path):
     for text in ("[1]", "{", "3"):
         with closing(sqlite3.connect(tmp_path / "s")) as connection, connection:
             connection.execute("UPDATE results SET body = ?", (text,))
-        with pytest.raises(InputError, match="holds a result that is no"):
+        with pytest.raises(InputError, match="has a result that is not"):
             store.read_many([KEY])
         assert store.read_many([KEY], damaged=True) == {KEY: {}}
 

@@ -120,7 +120,7 @@ def test_the_best_proved_bound():
 
 
 def test_a_false_bound_given_as_proved_is_an_error():
-    with pytest.raises(TheoremError, match="given as proved, x/2, does not hold at n = 3, x = 1/2"):
+    with pytest.raises(TheoremError, match="the bound given as proved, x/2, does not hold at n = 3, x = 1/2"):
         at(theorem(LOOSE, Bound(proved=x / 2)), HERE)
 
 

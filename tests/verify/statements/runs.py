@@ -280,4 +280,4 @@ def _stays(draw: random.Random) -> Specimen:
 
 
 def _unknown() -> bool | None:
-    raise UnsureError("what comes after is not followed")
+    raise UnsureError("later steps are not computed")

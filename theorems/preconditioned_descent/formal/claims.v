@@ -10,7 +10,7 @@ Open Scope R_scope.
 (** `zero_last_column`: the last column of every Q_l is zero. *)
 Definition zero_last_column (d L : nat) (Q : nat -> matrix) : Prop :=
   forall l i, (l < L)%nat -> (i <= d)%nat -> Q l i d = 0.
-(** E takes the mean under a law of the tokens and w. All that is asked of it: equal functions have equal means. *)
+(** E takes the mean under a law of the tokens and w. The only condition is that equal functions have equal means. *)
 Definition mean (E : (matrix -> vector -> R) -> R) : Prop :=
   forall f g, (forall x w, f x w = g x w) -> E f = E g.
 (** s permutes the layers 0 … L − 1. *)
@@ -32,7 +32,8 @@ Definition lemma6_outputs : Prop := forall d n L P Q x y c, (1 <= n)%nat -> zero
   forward d n L P Q (prompt d n x y c) i j =
   forward d n L P Q (prompt d n x y 0) i j + (if andb (i =? d) (j =? n) then c else 0).
 
-(** With another last column of Q neither a token nor the label need be so, after one layer. *)
+(** With another last column of Q, after one layer the query's token may change, and its label may change by another
+    number than c. *)
 Definition lemma6_any_last_column : Prop := exists d n P Q x y c, (1 <= d)%nat /\ (1 <= n)%nat /\
   forward d n 1 P Q (prompt d n x y c) 0%nat n <> forward d n 1 P Q (prompt d n x y 0) 0%nat n /\
   forward d n 1 P Q (prompt d n x y c) d n <> forward d n 1 P Q (prompt d n x y 0) d n + c.
@@ -49,7 +50,7 @@ Definition lemma5_error : Prop := forall d n L P Q x w, (1 <= n)%nat -> zero_las
 Definition lemma5_mean_square : Prop := forall d n L P Q E, (1 <= n)%nat -> zero_last_column d L Q -> mean E ->
   in_context_loss d n E L P Q = E (fun x w => filled_in_label d n L P Q x w ^ 2).
 
-(** With another last column of Q it need not be. *)
+(** With another last column of Q, f need not be the mean square of this label. *)
 Definition lemma5_any_last_column : Prop := exists d n P Q E, (1 <= d)%nat /\ (1 <= n)%nat /\ mean E /\
   in_context_loss d n E 1 P Q <> E (fun x w => filled_in_label d n 1 P Q x w ^ 2).
 
@@ -65,7 +66,7 @@ Definition pattern_loss (d n : nat) (E : (matrix -> vector -> R) -> R) (L : nat)
 Definition lemma4_loss : Prop := forall d n L K a s E, (1 <= n)%nat -> permutation L s -> mean E ->
   pattern_loss d n E L (multiple (fun l => a (s l)) K) = pattern_loss d n E L (multiple a K).
 
-(** Two layers of any two matrices may predict otherwise in the other order. *)
+(** Two layers of any two matrices may predict differently if they are exchanged. *)
 Definition lemma4_any_matrices : Prop := exists d n A B x y, (1 <= n)%nat /\
   pattern_forward d n 2 (fun l => if l =? 0 then A else B) (prompt d n x y 0) d n <>
   pattern_forward d n 2 (fun l => if l =? 0 then B else A) (prompt d n x y 0) d n.
@@ -167,7 +168,7 @@ Definition theorem1_minimum : Prop := forall d n N C U lambda,
   (1 <= n)%nat -> normal_mean d (S (S n)) N -> covariance d C U lambda ->
   best_loss d n N C U lambda = sum d (fun k => lambda k * (1 - lambda k * best_step d n lambda k)).
 
-(** `rescaling`: P times γ and Q times δ predict γδ times the same. *)
+(** `rescaling`: γP and δQ predict γδ times what P and Q predict. *)
 Definition scaled (c : R) (A : matrix) : matrix := fun i j => c * A i j.
 Definition theorem1_rescaling : Prop := forall d n P Q x y gamma delta, (1 <= n)%nat ->
   prediction d n 1 (fun _ => scaled gamma P) (fun _ => scaled delta Q) (prompt d n x y 0) =

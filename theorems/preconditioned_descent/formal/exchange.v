@@ -37,7 +37,7 @@ Qed.
 Lemma neighbours_commute a b y j : stepped b (stepped a y) j = stepped a (stepped b y) j.
 Proof. rewrite !two_steps. unfold Rdiv. ring. Qed.
 
-(** Neighbours exchanged make every permutation. *)
+(** Exchanges of neighbours generate every permutation. *)
 Lemma after_any_order steps steps' : Permutation steps steps' -> forall y j, after steps y j = after steps' y j.
 Proof.
   induction 1 as [|a l l' _ IH|a b l|l l' l'' _ IH _ IH']; intros y j; simpl.

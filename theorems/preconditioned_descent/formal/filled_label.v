@@ -5,7 +5,7 @@ From PreconditionedDescent Require Import definitions.
 From PreconditionedDescent.formal Require Import claims layer.
 Open Scope R_scope.
 
-(** Z' is Z with c more in the query's label. *)
+(** Z' is Z with c added to the query's label. *)
 Definition label_added (d n : nat) (c : R) (Z Z' : matrix) : Prop := forall i j, (i <= d)%nat -> (j <= n)%nat ->
   Z' i j = Z i j + (if andb (i =? d) (j =? n) then c else 0).
 

@@ -17,7 +17,7 @@ Qed.
 
 (** ** A layer *)
 
-(** M takes the query's column out. *)
+(** M removes the query's column. *)
 Lemma masked n C i m : (m <= n)%nat -> product (S n) C (mask n) i m = if m <? n then C i m else 0.
 Proof.
   intro Hm. unfold product. rewrite (sum_single _ _ m); unfold mask; [|lia|].
@@ -99,7 +99,7 @@ Proof. intro H. unfold prompt. rewrite Nat.ltb_irrefl, (proj2 (Nat.ltb_lt j n) H
 Lemma prompt_query d n x y c : prompt d n x y c d n = c.
 Proof. unfold prompt. rewrite !Nat.ltb_irrefl. reflexivity. Qed.
 
-(** Layers of pattern (8) leave the tokens, and take the labels as `pattern_label` says. *)
+(** Layers of pattern (8) do not change the tokens, and change the labels as `pattern_label` says. *)
 Lemma pattern_forward_token d n L A x y c i j : (i < d)%nat ->
   pattern_forward d n L A (prompt d n x y c) i j = x i j.
 Proof.

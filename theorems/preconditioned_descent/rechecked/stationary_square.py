@@ -37,7 +37,7 @@ Powers: TypeAlias = tuple[int, ...]
 
 
 class _Ring:
-    """A field, as far as polynomials over the rationals are one, of some symbols and the state's polynomials."""
+    """The field operations for polynomials over the rationals; `values` are those of the symbols and the state."""
 
     def __init__(self, given: Any, values: Mapping[str, fmpq_mpoly], one: fmpq_mpoly) -> None:
         self.effort, self.values, self.one = given.effort, values, one
@@ -47,7 +47,7 @@ class _Ring:
 
     def symbol(self, node: Any) -> fmpq_mpoly:
         if node.name not in self.values:
-            raise Rejected("a step uses what is no state, no unknown and not the variable")
+            raise Rejected("a step uses a name that is not a state, an unknown or the variable")
         return self.values[node.name]
 
     def plus(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
@@ -191,7 +191,7 @@ class _Square:
 def _of_a_measure(given: Any, moments: Sequence[Fraction], where: str) -> None:
     """See that there is a measure with some moments m_0 … m_2n and more than n points; Rejected else.
 
-    There is where all pivots of the Hankel matrix (m_(i+j)) are positive.
+    This is so if and only if all pivots of the Hankel matrix (m_(i+j)) are positive.
     """
     size = (len(moments) + 1) // 2
     rows = [[moments[i + j] for j in range(size)] for i in range(size)]

@@ -7,8 +7,8 @@ Q_l = ∏_{i>l}, R_lm = ∏_{l<i<m} and p = ∏ over all i,
 
     Σ_{l,m} x_l x_m E tr M (Q_l Q_m) Mᵀ (S² P_l P_m) + 2 Σ_{l<m} x_l x_m E tr M (S R_lm) M (S Q_m p P_l).
 
-Turning all eigenvectors alike does not change the law of S. So M ⊗ M may be replaced by its mean over rotations, which
-is the projection onto the matrices of M's kind over their number:
+Rotating all eigenvectors together does not change the law of S. So M ⊗ M may be replaced by its mean over rotations,
+which is the projection onto the matrices of M's kind over their number:
 
     E tr M U Mᵀ V = E tr UV/d;   ((E tr U tr V + E tr UV)/2 − E tr UV/d)/N, N = (d − 1)(d + 2)/2;
     (E tr U tr V − E tr UV)/2/N, N = d(d − 1)/2,
@@ -78,7 +78,7 @@ class _Kind:
         self.means, self.kind = means, kind
 
     def mean(self, one: Polynomial, other: Polynomial, sign: int = 1) -> arb:
-        """Return that of tr M U Mᵀ V, or of tr M U M V with the kind's sign."""
+        """Return the mean of tr M U Mᵀ V, or of tr M U M V with the kind's sign."""
         d, together, apart = self.means.d, arb(0), arb(0)
         self.means.effort.spend(4 * _OPERATION * len(one) * len(other))
         for i, x in enumerate(one):
@@ -159,7 +159,7 @@ def _roots(effort: Effort, polynomial: Sequence[Fraction]) -> list[tuple[Fractio
             value = value * x + c
         return value
 
-    # Where the companion matrix has its eigenvalues, about.
+    # Approximate eigenvalues of the companion matrix.
     leading = polynomial[-1]
     if not leading:
         raise Rejected("a polynomial of a degree that is too low")
@@ -179,7 +179,7 @@ def _roots(effort: Effort, polynomial: Sequence[Fraction]) -> list[tuple[Fractio
 def curvature_at_least_point(
     moment: Moment, effort: Effort, L: Fraction, n: Fraction, d: Fraction, kind: Fraction, scale: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """Enclose it where 1/a_l are the roots of Theorem 3's p over scale, in the order in which it is least."""
+    """Enclose the least second derivative over all orders, at a_l = scale/root for the roots of Theorem 3's p."""
     count = layers_of(L, n, d)
     if count > _MOST_LAYERS or not 2 <= d <= _LARGEST or n > _LARGEST or kind not in (0, 1, 2) or not scale:
         raise Rejected(

@@ -2,13 +2,12 @@
 # pyright: reportConstantRedefinition=false
 r"""The gradient in all entries of the matrices of linear attention, where these are multiples of I: by traces.
 
-Turning the sign of the i-th coordinate of every token turns the entries (i, j), j ≠ i, of a power of S into their
+Changing the sign of the i-th coordinate of every token turns the entries (i, j), j ≠ i, of a power of S into their
 negatives, and exchanging two coordinates exchanges entries of the diagonal; neither changes the law. So E S^k is
 (m_k/d) I, m_k = E tr S^k, and E φ(S) has the square norm (Σ φ_k m_k)²/d.
 
 With p(s) = ∏(1 − a_l s) the gradient in A_l is E φ_l(S), φ_l = −2 s p²/(1 − a_l s); the sum over l of a polynomial in
-a_l is its trace at a matrix whose eigenvalues are the a_l. p is found one
-condition at a time.
+a_l is its trace at a matrix whose eigenvalues are the a_l. p is found one condition at a time.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ _MOST_LAYERS, _LARGEST_SHIFT = 20, 10
 
 
 def layers_of(L: Fraction, n: Fraction, d: Fraction) -> int:
-    """Return L. Raises Rejected for what are no sizes, and more layers than are read."""
+    """Return L. Raises Rejected for sizes that are not positive integers, and for too many layers."""
     if any(x.denominator != 1 or x < 1 for x in (L, n, d)) or L > _MOST_LAYERS:
         raise Rejected(f"linear attention asks for integers n, d ≥ 1 and 1 ≤ L ≤ {_MOST_LAYERS}")
     return int(L)
@@ -49,7 +48,7 @@ def _mean(effort: Effort, polynomial: Sequence[Fraction], moments: Sequence[Frac
 def orthogonal(effort: Effort, moments: Sequence[Fraction], L: int, first: int) -> list[Fraction]:
     """Return p of degree L with p(0) = 1 that is orthogonal to s^first … s^(first + L − 1), one condition at a time.
 
-    Each takes one direction away from those in which p may still be moved, s … s^L at first.
+    Each condition removes one direction in which p can still move; at first these are s … s^L.
     """
     p = [Fraction(int(k == 0)) for k in range(L + 1)]
     free = [[Fraction(int(i == k)) for k in range(L + 1)] for i in range(1, L + 1)]
@@ -110,8 +109,8 @@ def at_idle_layers(
 ) -> tuple[Fraction, Fraction]:
     """Return the sum of the squares over all A_l and B_l where all layers but the last have A = 0, twice.
 
-    Of two layers with tokens g = 1 − x b s after the first and the label r = (1 − x s)(1 − a s g²), by the slope of the
-    square of r in x at 0; each idle layer has it. In b there is none, and in a that of (1 − a s)².
+    An idle layer's derivative is that of r² in x at x = 0, for two layers with tokens g = 1 − x b s after the first and
+    the label r = (1 − x s)(1 − a s g²). The derivatives in b are 0, and the derivative in a is that of (1 − a s)².
     """
     layers = layers_of(L, n, d)
     moments = [moment(effort, Fraction(k), n, d) for k in range(4)]

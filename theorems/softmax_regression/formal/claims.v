@@ -22,13 +22,13 @@ Definition shifts (n d : nat) (A : matrix) (x : vector) (A' : matrix) (x' b b' :
 
 (** ** `li2024.weight_shift`: x moves to x' *)
 
-(** `shift`: |b' − b| ≤ (R/2) |x' − x| ≤ n^{3/2} exp(10 R²) |x' − x|. Neither R ≥ 4 nor a small move is asked for. *)
+(** `shift`: |b' − b| ≤ (R/2) |x' − x| ≤ n^{3/2} exp(10 R²) |x' − x|. Neither R ≥ 4 nor a small move is needed. *)
 Definition weight_shift_shift : Prop := forall n d r A x x' b b',
   sizes n d r -> in_norms n d r A x -> in_norms n d r A x' -> shifts n d A x A x' b b' ->
   norm n (minus b' b) <= r / 2 * norm d (minus x' x)
   /\ r / 2 * norm d (minus x' x) <= claimed_factor n r * norm d (minus x' x).
 
-(** `sharp`: at n = 2 no factor c smaller than R/2 will do, at any d and R, within the norms and for small moves. *)
+(** `sharp`: at n = 2 no factor c smaller than R/2 is enough, at any d and R, within the norms and for small moves. *)
 Definition weight_shift_sharp : Prop := forall d r c, sizes 2 d r -> c < r / 2 -> exists A x x',
   in_norms 2 d r A x /\ in_norms 2 d r A x' /\ small_move 2 (applied d A x) (applied d A x') /\
   forall b b', shifts 2 d A x A x' b b' -> c * norm d (minus x' x) < norm 2 (minus b' b).
@@ -99,7 +99,7 @@ Definition raised : R := 8 * eta * a ^ 2 * probability difference * (1 - probabi
 Definition lowered : R := difference * v * (1 - exp (- (2 * w * a ^ 2))) / (1 + exp (- (2 * w * a ^ 2))).
 
 (** f before the moves, after the step and after the layer; all five numbers are positive. No other hypothesis is
-    asked for. *)
+    needed. *)
 Definition moves (f after_step after_layer : vector) : Prop :=
   0 < a /\ 0 < x /\ 0 < eta /\ 0 < w /\ 0 < v /\ exists x',
     gradient_step 2 1 (two_rows a) first_row eta (fun _ => x) x' /\

@@ -145,7 +145,7 @@ Proof.
   unfold Hierarchy.minus, plus, opp, mult, zero; simpl. rewrite EG, !E. ring.
 Qed.
 
-(** A function that is the gradient's entry is that in closed form. *)
+(** A function that is the gradient's entry equals the closed form. *)
 Lemma slope_of_gradient n b z i j h g : (i < n)%nat -> (forall z, slope (loss_of_logits n b) z i (h z)) ->
   slope (fun z => gradient_entry n b z i) z j g -> slope h z j g.
 Proof.

@@ -1,4 +1,5 @@
-(** The target shifts by at most R/2 times the move, of the weights and of the data; at n = 2 no smaller factor will do.
+(** The target shifts by at most R/2 times the move, of the weights and of the data; at n = 2 no smaller factor is
+    enough.
 
     The target moves as far as the prediction. The logits move by at most R times the move. At n = 2 the move t of one
     coordinate moves the logits from 0 to ±Rt/√2, and the prediction with the slope R/2. *)

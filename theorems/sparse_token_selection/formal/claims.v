@@ -166,7 +166,7 @@ Definition rate_correction : Prop := forall T q d eta phi, sizes T q d -> (q < T
   let added := fun r => inverse_loss_added (INR T) (INR q) (INR d) eta (h r) (phi r) r in
   is_lim (fun r => (added r / (4 * eta / (INR T - 1)) - 1) / r ^ 2) 0
     (- ((INR d * (INR T - INR q - eta) + 2 * INR q * (INR T - 1)) / ((INR T - INR q) * (INR T - 1)))).
-(** On the curve 1 − m/2 is such a φ, and so is that of the recursion, whose m is not 0 there. *)
+(** On the curve 1 − m/2 is such a φ, and so is the recursion's φ, whose m is not 0 there. *)
 Definition rate_phi : Prop := forall T q d eta, sizes T q d -> (q < T)%nat -> 0 < eta ->
   let h := attracting_curve (INR T) (INR q) (INR d) in let m := fun r => move (INR T) (INR q) (INR d) eta (h r) r in
   second_order_phi (INR T) (INR q) (INR d) eta h (fun r => 1 - m r / 2) /\

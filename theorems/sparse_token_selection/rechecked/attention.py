@@ -42,7 +42,7 @@ BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""
 
 _CLEAR, _MOST = (1e-9, 1e-4), 1e9
-"""How small a variance double precision has two and three nodes for, relative to the mean's square, and how large."""
+"""Bounds of the variance, relative to the squared mean, between which double precision finds two or three nodes."""
 
 _AGREED = Fraction(101, 100)
 """Upper bounds from several tilts agree where they are at most so many times the best."""
@@ -54,7 +54,7 @@ class Undecided(ArithmeticError):  # noqa: N818
 
 @lru_cache(maxsize=1024)
 def partitions(degree: int, tokens: int, largest: int) -> tuple[tuple[int, ...], ...]:
-    """Return the partitions of a number into at most so many parts, none above the largest, in falling order."""
+    """Return the partitions of `degree` into at most `tokens` parts of at most `largest`, in descending order."""
     if degree == 0:
         return ((),)
     if tokens == 0:
@@ -314,7 +314,7 @@ class Attention:
 
 
 def about_shares(sizes: tuple[int, int, int, int], C: Fraction) -> tuple[float, float, float]:
-    """Return about the shares of A, B and Q in N: where |u|² is q, and the selected v_i are 1."""
+    """Return an approximation of the shares of A, B and Q in N, with |u|² = q and the selected v_i = 1."""
     (T, q, D, query), x = sizes, float(C)
     y = x * sqrt(q) / D
     others = log(T - q) + D * (log(cosh(y)) if y < 20 else y - log(2)) if T > q else -inf
@@ -356,7 +356,7 @@ def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
 
 
 def _nodes(moments: list[arb], count: int) -> list[arb] | None:
-    """Return about the nodes of Gauss's quadrature, None where they are not positive: any positive ones will do."""
+    """Return approximations of Gauss's nodes, or None if they are not positive: any positive nodes are enough."""
     if not (moments[0] > 0 and moments[1] > 0):
         return None
     scale = (moments[1] / moments[0]).mid()

@@ -43,14 +43,14 @@ from .attention_hint import about_best, about_dimension
 Sizes: TypeAlias = tuple[int, int, int, int]
 Interval: TypeAlias = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
-"""How far above the best that was found, relative to what is missing to 1, the bound is tried."""
+"""Slacks above the best value found, relative to 1 minus it, at which the bound is tried."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
 _STRIDE, _MOST_STRIDES, _FEW_STRIDES, _SHARP = 1.12, 12, 3, 0.02
 _HUGE = Fraction(10**30)
 _PROBED = (Fraction(1, 2), Fraction(2), Fraction(4), Fraction(8))
 """Multiples of the C that was found, where G is looked at when a goal was not shown."""
 _ROOM = (Fraction(3, 10), *(Fraction(1, 500) for _ in ORDERS[1:]))
-"""With how much room under the goal no more moments are asked for, relative to what is missing to 1."""
+"""Room below the goal, relative to 1 minus it, at which no more moments are used."""
 
 
 def _closed(sizes: Sizes) -> Interval | None:
@@ -114,13 +114,13 @@ class Search:
             return Fraction(0), Fraction(1)
 
     def near(self) -> Fraction:
-        """Return about where G is largest."""
+        """Return an approximation of the C at which G is largest."""
         if self._near is None:
             self._near = self._uphill()
         return self._near
 
     def _uphill(self) -> Fraction:
-        """Return it, from where it is said to be."""
+        """Return the C near the largest G, by ascent from `about_best`."""
         self.effort.spend(2000 + 200 * self.q)
         start, known = about_best(*self.sizes)[1], dict[int, float]()
         sharp = self._about(_on_grid(start), ORDERS[1])[1]
@@ -139,7 +139,10 @@ class Search:
         return _on_grid(start * _STRIDE ** (best + offset))
 
     def _about(self, C: Fraction, orders: int | None) -> tuple[float, bool]:
-        """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
+        """Return an approximation of G at C, and whether its bounds are close.
+
+        With no orders, attending to the tokens alone, it is the upper bound, and the bounds count as close.
+        """
         try:
             if orders is None and not self.query:
                 means = self.attention(C)
@@ -218,7 +221,7 @@ class Search:
         return True, min(wide, 3 * float(width))
 
     def _shares(self, C: Fraction, p: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-        """Return about the mean shares of A, B and Q in N."""
+        """Return an approximation of the mean shares of A, B and Q in N."""
         a, b, _ = about_shares(self.sizes, C)
         if not self.query:
             a, b = float(p), 1 - float(p)
@@ -291,7 +294,7 @@ class Search:
 
 
 def _log(value: Fraction) -> float:
-    """Return about the logarithm; the number may be out of the range of floats."""
+    """Return an approximation of the logarithm; the number may be out of the range of floats."""
     return log(value.numerator) - log(value.denominator)
 
 

@@ -17,7 +17,7 @@ _WIDEST, _LEAST, _COARSE, _POINTS, _FINE = 300.0, 0.25, 1.35, 24, 1.01
 
 @lru_cache(maxsize=4096)
 def about_gain(T: int, q: int, D: int, query: int, C: float) -> float:
-    """Return about G at C; 0 where it is out of the range of double precision."""
+    """Return an approximation of G at C, or 0 if it is out of the range of double precision."""
     if 2 * C * q * q / D > _WIDEST:
         return 0.0
     try:
@@ -64,7 +64,7 @@ def _added(one: float, other: float) -> float:
 
 
 def about_best(T: int, q: int, D: int, query: int, near: float | None = None) -> tuple[float, float]:
-    """Return about sup G, and a C at which it is reached; looked for from near one, where that is given."""
+    """Return approximations of sup G and of a C at which it is reached; the search starts at `near` if it is given."""
 
     def gain(C: float) -> float:
         return about_gain(T, q, D, query, C)
@@ -77,7 +77,7 @@ def about_best(T: int, q: int, D: int, query: int, near: float | None = None) ->
 
 
 def about_dimension(T: int, q: int, query: int, goal: float, most: int) -> int:
-    """Return about the least D at which sup G comes up to a goal < 1."""
+    """Return an approximation of the least D at which sup G reaches a goal < 1."""
     low, high, near = 0, 1, None
     while high < most:
         gain, near = about_best(T, q, high, query, near if high > 16 else None)

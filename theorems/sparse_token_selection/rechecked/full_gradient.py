@@ -82,7 +82,7 @@ def _refuse_long(*numbers: Fraction) -> None:
 
 
 def _vectors(point: Point) -> list[tuple[int, ...]]:
-    """Return what one token's s may be."""
+    """Return the possible vectors s of one token."""
     if point.law == _AXES:
         return [tuple(sign * (i == j) for j in range(point.D)) for i in range(point.D) for sign in (1, -1)]
     return [s for s in product((1, -1), repeat=point.D) if point.law == _SIGNS or s[0] == 1]
@@ -240,9 +240,10 @@ def _squares(values: Sequence[arb | Fraction], weights: Sequence[Fraction]) -> I
 
 
 def less_means(what: str, effort: Effort, *arguments: Fraction) -> Interval:
-    """Enclose the loss less a multiple of what P and R give; of the diagonal of a block, in V or W, the sum of squares.
+    """Enclose the loss minus a multiple of its formula in P and R, or the sum of squares for a block's diagonal.
 
-    That of V's token block is ρ in all entries.
+    The squares are of the same difference at each diagonal entry of the gradient's block in V or W. In V's token block
+    all diagonal entries are ρ.
     """
     *place, query, factor = arguments
     _refuse_long(factor)

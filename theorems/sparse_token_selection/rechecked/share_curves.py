@@ -12,7 +12,7 @@ moments, Σ E w(X − m)^j t^j/j! for X = A + B + Q, is a product of three; and 
 
 The k of small probability are left out: in all ε at most.
 
-*Between.* The logits over C lie in a range of length 2ρ given k: from −λ, λ = Σ|s|/D, to |u|², or to λ without the
+*Between.* The logits over C are in a range of length 2ρ given k: from −λ, λ = Σ|s|/D, to |u|², or to λ without the
 query's token. For z = x + iτ the numbers e^{zv} are within the angle |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ)
 N(x) and |p_i(z)| ≤ p_i(x)/cos(τρ); and p_i grows by e^{2ρδ} at most over δ. On circles of the radius θ/ρ, with the
 power j = 1 for P_k and 2 for R_k,
@@ -57,7 +57,7 @@ Triple = tuple[arb, arb, arb]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Numbers of coordinates by |s| in falling order, their probability, |u|² and λ."""
+    """Numbers of coordinates by |s| in descending order, their probability, |u|² and λ."""
 
     numbers: tuple[int, ...]
     weight: Fraction

@@ -1,19 +1,20 @@
 r"""Means of polynomials in traces of words, in matrices with normal entries: integration by parts, one entry at a time.
 
-The columns of a normal letter X, r×c, are independent and N(0, C), C = I where no letter is named for it, and
+The columns of a normal letter X, r×c, are independent and N(0, C), C = I if no letter is given, and
 different normal letters are independent; all other letters are given. For polynomials G, E X_ab G = Σ_k C_ak E ∂G/∂X_kb
 (Stein's lemma). With the first X of a trace in front this gives, F being the product of the other traces,
 
     E tr(X A) F = Σ over A = P X Q of E tr(P C Qᵀ) F + Σ over A = P Xᵀ Q of E tr P tr(C Q) F
                   + Σ over the tr(X B) in F of E tr(A C Bᵀ) F/tr(X B),
 
-a trace with an Xᵀ being turned to one with an X. Each term has two X fewer, and there is none where no second X is:
-then the mean is 0. The trace of an empty word is its number of rows, and that of a product of numbers, words with one
-row and one column, is the product of theirs.
+a trace with an Xᵀ being turned to one with an X. Each term has two X fewer, and there is no term if there is no second
+X: then the mean is 0. The trace of an empty word is its number of rows, and that of a product of numbers, words with
+one row and one column, is the product of theirs.
 
 A step θ(xᵀv) is 1 where xᵀv > 0, 1/2 where it is 0, and 0 elsewhere; x is a normal column and v has no x of a step.
 So θ(xᵀv) + θ(−xᵀv) = 1, and as x and −x have the same law the mean of an even function of x times θ(xᵀv), given all
-else, is half of the mean without it: σ(s) = s θ(s) and σ(s)² = s² θ(s). An odd function's is not, and is refused.
+else, is half of the mean without it: σ(s) = s θ(s) and σ(s)² = s² θ(s). This does not hold for an odd function, which
+is refused.
 
 Both sides are compared as polynomials in the scalars, the inverses of positive ones, and the traces of given words:
 where these agree they agree at all values. A trace whose value the clause gives is replaced by that value.
@@ -44,7 +45,7 @@ _ONE: Sum = {((), ()): Fraction(1)}
 
 
 class _Sums:
-    """The operations of a field, as far as sums have them; `known` are the values of some symbols."""
+    """The field operations that sums have; `known` are the values of some symbols."""
 
     def __init__(self, given: Any, known: Mapping[str, Sum]) -> None:
         self.effort: Effort = given.effort
@@ -125,7 +126,7 @@ class _Matrices:
             data, rows, columns = items(entry, where, 3)
             name = _letter(data)
             if name is None or name in self.shapes or any(name in names for names in given.introduced):
-                raise Rejected(f"{where}: {shown(data)} is no matrix that is new")
+                raise Rejected(f"{where}: {shown(data)} is not a new matrix")
             self.shapes[name] = self._length(rows, where), self._length(columns, where)
         symmetric = [self.known_letter(data, "clause.symmetric") for data in items(clause["symmetric"], "symmetric")]
         self.normal: dict[str, Word] = {}

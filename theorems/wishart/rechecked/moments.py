@@ -1,4 +1,4 @@
-"""Moments of the Wishart matrix and of the Marchenko–Pastur law, by another way than the library's."""
+"""Moments of the Wishart matrix and of the Marchenko–Pastur law, by other formulas than the library's."""
 
 from fractions import Fraction
 from math import factorial, prod

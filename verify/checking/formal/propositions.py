@@ -72,7 +72,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     """
     for name in (*proofs, *proofs.values()):
         if not _NAME.fullmatch(name):
-            raise TheoremError(f"formal text: {name!r} is no name of Rocq such as Folder.file.name")
+            raise TheoremError(f"formal text: {name!r} is not a Rocq name such as Folder.file.name")
     try:
         sources = sources_of(package)
     except InputError as error:

@@ -176,7 +176,9 @@ def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule], given: 
     outside = [rule.start for rule in rules] + supposed
     for name, column in (each for part in outside for each in names_in(part)):
         if name in own:
-            raise InputError("statement", line, f"column {column}: {name} is of the recursion, and has no value here")
+            raise InputError(
+                "statement", line, f"column {column}: {name} belongs to the recursion, and has no value here"
+            )
     for name, column in names.items():
         if name in own - states - {STEPS}:
             raise InputError("statement", line, f"column {column}: {name} is a name that a recursion takes")

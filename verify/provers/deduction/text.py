@@ -154,7 +154,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         yield f"an integer that is > -1 is >= 0: ({goal}) + 1 > 0, since"
         yield from _inside(tree["then"], facts, f"({goal} + 1)")
     elif rule == "contradiction":
-        yield "suppose that it fails: then -margin is a fact, and a positive sum is 0:"
+        yield "suppose that the goal fails: then -margin is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
     elif rule == "number":
         yield f"{goal}: a positive number"

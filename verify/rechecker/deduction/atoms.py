@@ -197,7 +197,7 @@ class Atoms(FunctionAtoms):
         good = self.is_positive(base)
         sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
         if _SHOWN.index(sign) < _SHOWN.index(needs):
-            raise Rejected(f"what a {kind} is taken of is not shown to be {needs}")
+            raise Rejected(f"the argument of a {kind} is not shown to be {needs}")
         if kind == "log":
             sign = (
                 "positive"

@@ -382,7 +382,7 @@ def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     other = "minimum" in clause and number("minimum") != integral(polynomial, 0)
     if other or any(integral(polynomial, order) for order in range(1, count + 1)):
         if intervals:
-            raise Rejected(f"{where}.roots: are not asked for here")
+            raise Rejected(f"{where}.roots: must be empty: the claim fails")
         return Checked(False, hypotheses_used=False)
     _isolated(given, polynomial, intervals, count, f"{where}.roots")
     if "minimum" in proof and rational(proof["minimum"], f"{where}.minimum") != integral(polynomial, 0):
@@ -417,7 +417,8 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
             raise Rejected(f"{where}: no measure has these moments: a square has a mean < 0")
         if not size:
             if any(mean(current, order) for order in range(len(moments) - k)):
-                raise Rejected(f"{where}: no measure has these moments: a square has a mean of 0, and its root a mean")
+                why = "a polynomial has mean square 0, and is not orthogonal to all powers"
+                raise Rejected(f"{where}: no measure has these moments: {why}")
             return
         if 2 * k + 1 >= len(moments):
             return

@@ -249,13 +249,13 @@ def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
         raise TooLarge("cuts", MOST_CUTS, where)
     low, high = (given.expression(clause[name], f"clause.{name}") for name in ("reached", "level"))
     if not given.holds(given.terms.build("Le", (low, high)), where):
-        raise Rejected(f"{where}: what is reached is above the level that is kept")
+        raise Rejected(f"{where}: `reached` is above `level`")
     with ctx.workprec(bits):
         box = read_box(given, clause, proof, where, bits)
         waiting: list[Sequence[Interval]] = [box.whole]
         for i, cut in enumerate(cuts):
             if not waiting:
-                raise Rejected(f"{where}.cuts: goes on after the box is covered")
+                raise Rejected(f"{where}.cuts: continues after the box is covered")
             part = waiting.pop()
             if (side := whole(cut, f"{where}.cuts[{i}]", -1, len(box.whole) - 1)) >= 0:
                 waiting.extend(reversed(halves(part, side)))

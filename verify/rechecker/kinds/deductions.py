@@ -92,10 +92,10 @@ def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -
         raise Rejected(f"{where}: is no equation for a symbol")
     if scope.bound:
         # A goal that is rewritten at some points of a segment is not known to be continuous on it.
-        raise Rejected(f"{where}: nothing is replaced on a segment")
+        raise Rejected(f"{where}: `replace` is not allowed on a segment")
     difference, minus = scope.value(terms.minus(symbol, value)), scope.field.number(Fraction(-1))
     if fact.value not in (difference, scope.field.times(minus, difference)):
-        raise Rejected(f"{where}.by: the fact does not say so")
+        raise Rejected(f"{where}.by: the fact is not this equation")
     values = {symbol.name: value}
     after = goal._replace(node=terms.substitute(goal.node, values))
     _show(scope.without(symbol.free, values), after, tree["then"], f"{where}.then")

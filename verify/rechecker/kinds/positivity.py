@@ -154,7 +154,7 @@ def _exchanged(given: Given, node: Node, old: Node, new: Node) -> Node:
     for part in order(given.effort, [node], lambda n: n is old or n.head in SCOPES):
         if part.args and part is not old:
             if part.head in ("Derivative", *BINDERS, *SCOPES):
-                raise Rejected(f"{part.head} is outside of what is bounded here")
+                raise Rejected(f"{part.head} occurs outside of the logarithm that is bounded")
             done[part] = given.terms.build(part.head, [done.get(a, a) for a in part.args])
     return done.get(node, node)
 

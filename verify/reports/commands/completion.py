@@ -14,7 +14,7 @@ CALL = "__complete"
 _BASH = """_verify() {
     local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
     local word="${line##* }" before=""
-    # To bash = begins a new word.
+    # In bash, = begins a new word.
     [[ $word == *=* ]] && before="${word%=*}="
     COMPREPLY=($(verify __complete "$line" 2>/dev/null))
     COMPREPLY=("${COMPREPLY[@]#"$before"}")
@@ -37,10 +37,10 @@ _verify() {
     return nothing
 }
 if [[ "${funcstack[1]}" == _verify ]]; then
-    # Loaded from a folder of $fpath, where its name is _verify, it is asked at once.
+    # If zsh loads this file from $fpath as the function _verify, complete at once.
     _verify "$@"
 else
-    # Without a set-up of your own there is no compdef yet.
+    # compdef is not defined until compinit has run.
     (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -D -i }
     compdef _verify verify
 fi

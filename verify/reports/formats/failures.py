@@ -62,7 +62,7 @@ def command_of(theorem: Theorem, instance: Instance, seconds: float) -> str:
     """Return the command that checks a theorem at an instance again, or a text that says why there is none."""
     reference = reference_of(theorem)
     if reference is None:
-        return "none: no module holds this theorem by a name"
+        return "none: this theorem is not a named variable of a module"
     path, colon, name = reference[0].rpartition(":")
     if colon and Path(path).is_relative_to(Path.cwd()):
         path = str(Path(path).relative_to(Path.cwd()))

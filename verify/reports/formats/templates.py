@@ -13,7 +13,7 @@ from verify import {names}
 '''
 _THEOREM = """
 {name} = Theorem(
-    # An id of your own: what stands before the dot groups your theorems.
+    # An id of your own: the part before the dot groups your theorems.
     id="user.{name}",
     title="{title}",
     # Its place in a paper, and whether it is "printed", "recalled" or "derived here".

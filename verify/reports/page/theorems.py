@@ -154,9 +154,7 @@ def _margins(known: Known) -> Html:
         for clause in known.checked.clauses
         if clause.margin is not None and clause.margin != 0
     ]
-    return table(
-        ("clause", "margin at the example", "by"), rows, "margins: positive where a clause holds with room to spare"
-    )
+    return table(("clause", "margin at the example", "by"), rows, "margins: positive where a clause holds strictly")
 
 
 def _sharpness(theorem: Theorem) -> Html:

@@ -76,7 +76,7 @@ class Judge:
             if not holds:
                 return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {broken}")
         if confirmed is False:
-            return ClauseResult.undecided(statement.clauses[place], "the re-checker finds a hypothesis to fail")
+            return ClauseResult.undecided(statement.clauses[place], "the re-checker finds that a hypothesis fails")
         if confirmed is None:
             why = "whether the hypotheses hold is not re-checked"
             evidence = Evidence.weakest([result.evidence or Evidence.COMPUTED, Evidence.COMPUTED])

@@ -251,7 +251,7 @@ def test_wrong_statement():
     assert margin < 0
     with pytest.raises(Rejected, match="does not meet"):
         _rechecked(_floor(), instance, ("1/1000", "1"))
-    with pytest.raises(Rejected, match="finds otherwise"):
+    with pytest.raises(Rejected, match="gives another outcome"):
         _rechecked(_floor(), instance, (str(margin * 2), str(margin / 2)))
     refuted = _rechecked(_floor(), instance, (str(margin * 2), str(margin / 2)), outcome="refuted")
     assert refuted.clauses[0][1] == "refuted"

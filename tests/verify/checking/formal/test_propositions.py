@@ -97,8 +97,8 @@ def test_a_definition_by_cases_is_read(halves_package, halves_folder):
         ("Halves.claims.none", "there is no Definition none : Prop"),
         ("Halves.definitions.half", "there is no Definition half : Prop"),
         ("Halves.nowhere.positive", "there is no Definition positive : Prop"),
-        ("positive", "is no name of Rocq"),
-        ("Halves.claims.positive. Axiom bad : False", "is no name of Rocq"),
+        ("positive", "is not a Rocq name"),
+        ("Halves.claims.positive. Axiom bad : False", "is not a Rocq name"),
     ],
 )
 def test_names_of_no_proposition_are_refused(halves_package, name, said):
@@ -107,7 +107,7 @@ def test_names_of_no_proposition_are_refused(halves_package, name, said):
 
 
 def test_a_name_of_a_proof_that_is_none_is_refused(halves_package):
-    with pytest.raises(TheoremError, match="is no name of Rocq"):
+    with pytest.raises(TheoremError, match="is not a Rocq name"):
         verify.formal_text(halves_package, {"Halves.claims.positive": "proofs positive"})
 
 

@@ -85,8 +85,13 @@ REFUSED = {
     ),
     "a logarithm of 1/2 above 0": ("x < x + log(1/2)", total((sp.log(2), [])), [], "the sum is not"),
     "a logarithm of 1/2 as a factor": ("x < x - log(2)", total((-sp.log(2), [])), [], "at least 0"),
-    "a logarithm of a negative multiple": ("log(-y*exp(x)) == x + log(-y) for y > 0", NOTHING, [], "a log is taken of"),
-    "a logarithm of what may be 0": ("log(y*exp(x)) == x + log(y) for y >= 0", NOTHING, [], "a log is taken of"),
+    "a logarithm of a negative multiple": (
+        "log(-y*exp(x)) == x + log(-y) for y > 0",
+        NOTHING,
+        [],
+        "the argument of a log",
+    ),
+    "a logarithm of what may be 0": ("log(y*exp(x)) == x + log(y) for y >= 0", NOTHING, [], "the argument of a log"),
 }
 TWELFTHS = [(head, k) for head in ("sin", "cos") for k in range(-13, 28) if k % 2 == 0 or k % 3 == 0]
 """Multiples of π/12 that are multiples of π/4 or π/6."""

@@ -221,7 +221,7 @@ def beside_a_choice(relation, proof):
 def test_a_proof_by_a_hypothesis_that_a_word_chooses_is_not_for_all():
     assert recheck(beside_a_choice(ge(1 + X), by_shifts("x"))).clauses[0][1:] == ("verified", "proved", "positive", ())
     proof = {"kind": "cases", "shifts": {}, "relations": [], "cases": bounded("x", 0)}
-    with pytest.raises(Rejected, match="in hypotheses the instance's words choose"):
+    with pytest.raises(Rejected, match="the instance's words decide a Case in the hypotheses"):
         recheck(beside_a_choice(ge(1, X), proof))
 
 

@@ -109,7 +109,7 @@ def test_a_tube_refutes_a_clause_that_allows_none_of_its_steps(bound, refuted, u
     made = changed(changed(tube(), "statement.claims.0", claim), "clauses.0.outcome", "refuted")
     assert recheck(made).clauses == (("reached", "refuted", "certified", "tube", ()),)
     for path, value, why in (
-        ("clauses.0.outcome", "verified", "the check finds otherwise"),
+        ("clauses.0.outcome", "verified", "the check gives another outcome"),
         # The clause allows some of these steps.
         (f"{PROOF}.steps", ["481", "1140"], "than the clause allows"),
         # The tube does not show such narrow bounds.
@@ -121,7 +121,7 @@ def test_a_tube_refutes_a_clause_that_allows_none_of_its_steps(bound, refuted, u
 
 
 def test_a_tube_does_not_refute_a_clause_without_a_bound_on_steps():
-    with pytest.raises(Rejected, match="the check finds otherwise"):
+    with pytest.raises(Rejected, match="the check gives another outcome"):
         recheck(changed(tube(), "clauses.0.outcome", "refuted"))
 
 

@@ -80,7 +80,7 @@ def test_a_script_is_printed(cli, shell):
 
 
 def test_the_help_says_that_a_file_runs(cli):
-    assert "runs its code" in " ".join(cli("completion", "--help")[1].split())
+    assert "runs the file's code" in " ".join(cli("completion", "--help")[1].split())
 
 
 def test_another_shell_is_refused(cli):

@@ -52,5 +52,5 @@ def test_a_clause_without_two_sides_has_none():
 
 def test_a_theorem_that_no_module_holds_has_no_command():
     made = MADE.variant(MADE.statement)
-    assert command_of(made, {"x": 1}, 60) == "none: no module holds this theorem by a name"
+    assert command_of(made, {"x": 1}, 60) == "none: this theorem is not a named variable of a module"
     assert verify.check(made, x=1).theorem == "user.t"

@@ -209,7 +209,7 @@ def test_differing_rows_are_counted_shown_and_replaced(mine, cli, tmp_path):
     after = rows_of(path)
     assert {d: {**r, "seconds": 0} for d, r in after.items()} == {d: {**r, "seconds": 0} for d, r in before.items()}
     code, out, err = cli(*words, "--recheck", "64")
-    assert (code, err) == (0, "") and re.search(r"served: 64, drawn by seed \d+, of which 0 differ\n", out)
+    assert (code, err) == (0, "") and re.search(r"computed again: 64, drawn with seed \d+; 0 of them differ\n", out)
 
 
 def test_a_row_that_was_edited_to_say_proved_is_named(mine, cli, tmp_path):
@@ -224,7 +224,7 @@ def test_a_row_that_was_edited_to_say_proved_is_named(mine, cli, tmp_path):
     code, out, _ = cli(*words)
     assert code == 0 and f"evidence: {lie} 1" in out
     code, out, _ = cli(*words, "--recheck", "1", "--recheck-seed", "7")
-    assert code == 1 and "drawn by seed 7, of which 1 differ" in out
+    assert code == 1 and "drawn with seed 7; 1 of them differ" in out
     assert f"  at x=1: evidence was stored as {lie}, and is now {honest}" in out
     code, out, _ = cli(*words)
     assert code == 0 and f"evidence: {honest} 1" in out
@@ -237,7 +237,7 @@ def test_the_table_says_what_differs(mine, cli, tmp_path):
     change(path, digest, json.dumps({**row, "values": {"third": 3}}))
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1", "--store", str(path), "--certify")
     code, out, _ = cli(*words, "--recheck", "3")
-    assert code == 1 and re.search(r"served: 1, drawn by seed \d+, of which 1 differ\n", out)
+    assert code == 1 and re.search(r"computed again: 1, drawn with seed \d+; 1 of them differ\n", out)
     assert "  at x=1: values was stored as {'third': 3}, and is now {" in out
     change(path, digest, "{}")
     code, out, _ = cli(*words)
@@ -330,7 +330,7 @@ def test_a_row_of_a_block_that_comes_out_otherwise_is_named(mine, cli, tmp_path)
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1/2:4:8", "--store", str(path))
     assert cli(*words)[0] == 0
     code, out, _ = cli(*words, "--recheck", "8")
-    assert code == 1 and "of which 1 differ" in out and "at x=2: values was stored as {'third': None" in out
+    assert code == 1 and "1 of them differ" in out and "at x=2: values was stored as {'third': None" in out
     assert block_of(path)[1] == data
     assert cli(*words, "--recheck", "8")[0] == 0
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.audit
 BODY = """
 y = sp.Symbol("y", positive=True)
 PARAMETERS = (*PARAMETERS, Parameter("y", "rational", "y", above=0))
-# It is true and not proved, so that each instance is computed.
+# The claim is true and not proved, so that each instance is computed.
 mine = theorem_of(Inequality("below", sp.Le(sp.log(x) ** 2, x**2 + 1 + y)), values={"sum": x + y})
 """
 MEASURED = """

@@ -217,7 +217,8 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("greeting", "why"), [((), "it says nothing"), ((b"SSH-2.0-OpenSSH_9\r\n",), "what answers is something else")]
+    ("greeting", "why"),
+    [((), "no message was received in time"), ((b"SSH-2.0-OpenSSH_9\r\n",), "another service answers")],
 )
 def test_servers_other_than_schedulers_are_refused_in_one_line(monkeypatch, greeting, why):
     monkeypatch.setattr("verify.executor._ANSWER_SECONDS", 1)

@@ -1,4 +1,4 @@
-(** The mean of a component's square is that of its even part, and 1 + 2 λ_k γ_k + Σ_j g_j γ_j². *)
+(** The mean of a component's square is the mean square of its even part plus 1 + 2 λ_k γ_k + Σ_j g_j γ_j². *)
 
 Require Import Reals Lra Lia Arith.
 From PreconditionedDescent Require Import definitions.

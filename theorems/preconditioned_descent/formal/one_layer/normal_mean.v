@@ -159,7 +159,7 @@ Qed.
 Theorem normal_mean_exists : claims.normal_mean_exists.
 Proof. intros d m. exists (table_mean d m). apply table_mean_is_normal. Qed.
 
-(** Every mean with these moments is this one on polynomials. *)
+(** Every mean with these moments equals this mean on polynomials. *)
 Lemma normal_mean_of_polynomial d m N f : normal_mean d m N -> polynomial d m four f -> N f = table_mean d m f.
 Proof.
   intros HN. induction 1 as [k Hk|c f g Hf IHf Hg IHg|f g E Hf IHf].

@@ -91,7 +91,7 @@ Qed.
 Lemma whole_table_target n g v w k : whole_table n g v w k (S n) = w k.
 Proof. unfold whole_table, with_column. rewrite Nat.eqb_refl. reflexivity. Qed.
 
-(** Every normal mean of a component's square is that over the examples. *)
+(** Every normal mean of a component's square is its mean over the examples. *)
 Lemma mean_over_examples d n N C M u : normal_mean d (S (S n)) N ->
   over_prompts d n N C (fun x w => component_error d n M u x w ^ 2) =
   examples_mean d n C (fun x w => component_error d n M u x w ^ 2).

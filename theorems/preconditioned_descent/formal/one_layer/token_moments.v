@@ -12,7 +12,7 @@ Definition column (g : matrix) (j : nat) : vector := fun k => g k j.
 Lemma dot_ext d p v v' : (forall k, (k < d)%nat -> v k = v' k) -> dot d p v = dot d p v'.
 Proof. intro H. apply sum_ext. intros k Hk. rewrite H by exact Hk. reflexivity. Qed.
 
-(** One entry more: the odd powers of it have mean 0, the second 1 and the fourth 3. *)
+(** With one more entry: its odd powers have mean 0, its square 1 and its fourth power 3. *)
 Lemma vector_mean_next d f (c0 c1 c2 c3 c4 : vector -> R) :
   (forall v t, f (with_entry v d t) = c0 v + t * c1 v + t ^ 2 * c2 v + t ^ 3 * c3 v + t ^ 4 * c4 v) ->
   vector_mean (S d) f = vector_mean d c0 + vector_mean d c2 + 3 * vector_mean d c4.

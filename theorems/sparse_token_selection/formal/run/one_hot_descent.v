@@ -1,4 +1,4 @@
-(** For 0 < η ≤ 4q²/(5q+2d) and integers q ≤ T the loss of the recursion falls at every step, and below every ε. *)
+(** For 0 < η ≤ 4q²/(5q+2d) and integers q ≤ T the loss of the recursion does not rise, and falls below every ε > 0. *)
 
 Require Import Reals Lra Psatz Arith.
 From Coquelicot Require Import Coquelicot.
