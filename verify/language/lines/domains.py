@@ -84,15 +84,24 @@ class Domains:
 
 
 def domains_in(part: Part) -> Domains:
-    """Return the domains in a list. Raises InputError for an entry that is not understood."""
-    found, before = Domains(), list[str]()
+    """Return the domains in a list.
+
+    Raises InputError for an entry that is not understood, and for `integer n, m >= 1`, which does not say whether m is
+    an integer and whether n has the end.
+    """
+    found, before, last = Domains(), list[str](), None
     for each in part.split():
         kind = _KIND.fullmatch(each.text)
         assert kind is not None
         kinds, inner = {kind[1], kind[3]} - {None}, Part(part.line, kind[2], each.column + kind.start(2))
         if len(kinds) > 1:
             raise inner.error(None, "a number is real or an integer, not both")
+        if last is not None and not kinds:
+            word, name = last
+            way = f"write {name} {word}, or {word} twice"
+            raise inner.error(None, f"{word} {name} stands before a name without a kind: {way}")
         tree = inner.parsed()
+        last = (kind[1], kind[2]) if kind[1] and isinstance(tree, ast.Name) else None
         if not isinstance(tree, ast.Name):
             found.add_relation(inner, tree, integer="integer" in kinds, before=before)
             before = []

@@ -126,6 +126,8 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
         ("x > 1 for x == 2", "column 11: a domain has ends"),
         ("x > 1 for integer x real", "column 19: a number is real or an integer"),
+        ("n*m > 0 for integer n, m >= 1", "column 24: integer n stands before a name without a kind"),
+        ("n*m > 0 for m >= 1, integer n, x, m > 0", "column 32: integer n stands before"),
         ("x > 1 for y > 0", "y has a domain, and is in no claim"),
         ("x > z > 1 if w**2 for x > 0", "column 14: a relation is needed"),
         ("x > 1\n", "must be one line of printable characters"),
