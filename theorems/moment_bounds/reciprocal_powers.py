@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import flint
-import numpy as np
 from flint import arb
 
 from verify.errors import UndecidedError
@@ -63,6 +62,8 @@ def _interpolated(moments: Sequence[arb], power: int, nodes: Sequence[arb], leas
 
 def _nodes(moments: Sequence[arb], count: int) -> list[arb] | None:
     """Return approximate roots of the orthogonal polynomial of degree `count`; None if one is not real and positive."""
+    import numpy as np
+
     scale = (moments[1] / moments[0]).mid()
     if not scale > 0:
         return None

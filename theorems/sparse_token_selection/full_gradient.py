@@ -29,12 +29,14 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
 from math import comb
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 from flint import arb, fmpq
 
 from verify.errors import UndefinedError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LAWS = ("signs", "axes", "first_plus")
 """Independent signs over √d_e; independent ± unit vectors; independent signs, except that each e_i begins with +."""
@@ -89,6 +91,8 @@ class Model(NamedTuple):
 
 def encodings(model: Model) -> Integers:
     """Return all draws of the encodings times √κ, (draws, d_e, T)."""
+    import numpy as np
+
     T, D = model.T, model.d_e
     if model.law == AXES:
         axes = np.concatenate([np.eye(D, dtype=np.int64), -np.eye(D, dtype=np.int64)])
@@ -100,6 +104,8 @@ def encodings(model: Model) -> Integers:
 
 def tokens(T: int, d: int) -> Integers:
     """Return the points that replace X, (points, d, T): ± the rows of the first T d columns of a Hadamard matrix."""
+    import numpy as np
+
     rows = np.ones((1, 1), dtype=np.int64)
     while len(rows) < T * d:
         rows = np.block([[rows, rows], [rows, -rows]])
@@ -113,6 +119,8 @@ def means(model: Model) -> Mapping[Name, Sums]:
     The encodings are multiplied by √κ, which makes them integers, so that a gradient has a factor √κ for each
     positional index. Raises UndefinedError if there are too many samples.
     """
+    import numpy as np
+
     T, q, d, D = model[:4]
     if max(T, d, D) > LARGEST or model.draws > MOST_DRAWS or model.work > MOST_WORK:
         sizes = f"T = {T}, q = {q}, d = {d}, d_e = {D}"
@@ -156,6 +164,8 @@ def _gradients(drawn: Drawn, X: Integers, y: tuple[int, ...], beside: bool) -> I
 
     Factors α and 1/q are left out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
     """
+    import numpy as np
+
     seen, u = drawn
     size, n = X.shape[1], len(u)
     Z = np.concatenate(
@@ -183,6 +193,8 @@ def _flat(tensor: Integers) -> Integers:
 
 def _shares(v: Integers, T: int, y: tuple[int, ...]) -> Iterator[tuple[Name, Integers]]:
     """Yield the coefficients of products of shares in P = Σ_y p, R = Σ p², P' and R'/2."""
+    import numpy as np
+
     m = len(v)
     chosen, tokens_only = (np.isin(np.arange(m), these).astype(np.int64) for these in (y, range(T)))
     square = np.diag(tokens_only)

@@ -292,16 +292,17 @@ def test_a_reader_that_leaves_ends_it_quietly():
 
 
 HEAVY = "torch matplotlib dask"
-NEEDLESS = f"{HEAVY} numpy scipy hypothesis networkx numba joblib numerics theorems"
+UNUSED = f"{HEAVY} numpy scipy hypothesis networkx numba joblib numerics"
 
 
 @pytest.mark.parametrize(
     ("commands", "needless"),
     [
-        ([["new", "mine.py"], ["check", "mine.py", "x=1", "y=3"]], NEEDLESS),
+        ([["new", "mine.py"], ["check", "mine.py", "x=1", "y=3"]], f"{UNUSED} theorems"),
+        ([["check", "wang2024.stationary_points", "T=9", "q=2", "d=1"]], UNUSED),
         ([["check", THEOREM, *SMALL]], HEAVY),
     ],
-    ids=["of a new file", "of the library"],
+    ids=["of a new file", "of identities", "of a recursion"],
 )
 def test_a_check_loads_no_package_that_it_does_not_need(tmp_path, commands, needless):
     code = (
