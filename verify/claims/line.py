@@ -155,7 +155,7 @@ def _sums(total: int, most: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _values(parameter: Parameter) -> list[Value]:
-    least = parameter.minimum if parameter.minimum is not None else parameter.above
+    least = parameter.lower
     shifted = [Fraction(least) + value for value in _FIRST] if least is not None else []
     shifted += [Fraction(parameter.upper) - value for value in _FIRST] if parameter.upper is not None else []
     tried = dict.fromkeys([*_FIRST, *shifted])

@@ -89,7 +89,7 @@ class Range:
 
 def domain_of(parameter: Parameter) -> Range:
     """Return the range of a parameter's domain, without an upper end, which is a relation of the statement's domain."""
-    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    low = parameter.lower
     return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
 

@@ -268,7 +268,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
     if parameter.kind == "rationals":
         return f"{parameter.name} {parameter.requirement}"
     unknown = sp.Symbol(parameter.name, real=True)
-    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    low = parameter.lower
     start = -sp.oo if low is None else _rational(low)
     admissible: sp.Set = sp.Interval(start, sp.oo, left_open=parameter.minimum is None, right_open=True)
     open_relations = []

@@ -105,7 +105,7 @@ class Parameter:
             return
         if self.kind in ("word", "rationals"):
             raise TheoremError(f"parameter {self.name}: only a number has an upper end")
-        least = self.minimum if self.minimum is not None else self.above
+        least = self.lower
         closed = self.minimum is not None and self.maximum is not None
         is_empty = least is not None and (least > self.upper or (least == self.upper and not closed))
         if self.kind == "integer" and least is not None:
@@ -113,6 +113,11 @@ class Parameter:
             is_empty = first > self.upper or (first == self.upper and self.maximum is None)
         if is_empty:
             raise TheoremError(f"parameter {self.name}: no value is{self._bound}")
+
+    @property
+    def lower(self) -> Fraction | int | None:
+        """The lower end, which belongs to the domain if it is `minimum`; None for no end."""
+        return self.minimum if self.minimum is not None else self.above
 
     @property
     def upper(self) -> Fraction | int | None:

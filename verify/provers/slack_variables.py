@@ -188,7 +188,7 @@ def _bounded(relation: Any) -> sp.Symbol | None:
 
 def stated(statement: Statement, names: set[str]) -> list[tuple[str, Bound]]:
     """Return the names and lower bounds of those named parameters that have a lower bound."""
-    ends = [(p.name, p.minimum if p.minimum is not None else p.above) for p in statement.parameters if p.name in names]
+    ends = [(p.name, p.lower) for p in statement.parameters if p.name in names]
     return [(name, end) for name, end in ends if end is not None]
 
 

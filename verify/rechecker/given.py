@@ -48,6 +48,11 @@ class Parameter:
     above: Fraction | None
 
     @property
+    def lower(self) -> Fraction | None:
+        """The lower end, which belongs to the domain if it is `minimum`; None for no end."""
+        return self.minimum if self.minimum is not None else self.above
+
+    @property
     def sign(self) -> Sign:
         """The sign of the parameter's values, as far as the domain decides it."""
         if (self.minimum is not None and self.minimum > 0) or (self.above is not None and self.above >= 0):

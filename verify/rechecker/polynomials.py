@@ -2,9 +2,10 @@
 """Rational functions with factored denominators, by sparse polynomials with integer coefficients.
 
 A polynomial is {packed exponents: coefficient}, with 32 bits for each atom. An atom is a symbol, exp(g/n) for a
-monomial g over factors, or in deductions a function. Distinct atoms are treated as independent: an expression that is
-0 then is 0. A quotient is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
-polynomials is computed, and every division is by a product of factors that the caller has admitted.
+monomial g divided by a product of factors, or in deductions a function. Distinct atoms are treated as independent: an
+expression that is 0 for independent atoms is 0 for the actual ones. A quotient is numerator/(number · Π factors),
+reduced by trial division; no greatest common divisor of polynomials is computed, and every division is by a product of
+factors that the caller has admitted.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from .reading import Effort, Rejected, TooLarge, shown
 
 Polynomial: TypeAlias = dict[int, int]
 Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
-"""An exponential's argument: a monomial over factors."""
+"""An exponential's argument: a monomial divided by a product of factors."""
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 """The terms of a polynomial, or the powers of factors, in order."""
 Function: TypeAlias = tuple[Literal["function"], str, tuple[tuple[Terms, int, Terms], ...], tuple[int, ...]]
@@ -35,7 +36,8 @@ _CACHED = 2000
 
 
 _SMALL_POWER = 200
-"""Largest numerator of r, in the first exp(r g) of a monomial g, for which the unit of g has numerator 1."""
+"""If the first exponential of a monomial g is exp(r g) and the numerator of r is at most this, the unit of g (see
+`exp`) has the numerator 1."""
 
 
 class Quotient(NamedTuple):
@@ -347,7 +349,7 @@ class Quotients(Field[Quotient]):
         return [i for i in range(len(self.signs)) if self.power_of(key, i)]
 
     def is_signed(self) -> bool:
-        """Whether no atom, and therefore no divisor, can be negative."""
+        """Whether no atom can be negative. Then no divisor can be negative if `admit_positive` admits the divisors."""
         return all(sign in ("positive", "nonnegative") for sign in self.signs)
 
     def one_sign(self, polynomial: Polynomial) -> int:

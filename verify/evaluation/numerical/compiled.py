@@ -137,7 +137,7 @@ def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
     """Return the distances of values from a parameter's domain, increased by `NUMERICAL.least` outside of it."""
-    bound = parameter.minimum if parameter.minimum is not None else parameter.above
+    bound = parameter.lower
     if bound is None:
         return np.zeros(values.shape)
     below = float(bound) - values

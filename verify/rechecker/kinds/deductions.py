@@ -383,7 +383,7 @@ def goal_of(given: Given, relation: Node) -> Goal:
 def _bound(given: Given, name: str, where: str) -> Goal:
     """Return the goal that a parameter minus its bound is ≥ 0, or > 0."""
     parameter = given.parameters.get(name)
-    bound = None if parameter is None else parameter.minimum if parameter.minimum is not None else parameter.above
+    bound = None if parameter is None else parameter.lower
     if parameter is None or bound is None or name not in given.values:
         raise Rejected(f"{where}: {shown(name)} is no parameter with a bound")
     difference = given.terms.minus(given.terms.symbol(name), given.terms.number(bound))

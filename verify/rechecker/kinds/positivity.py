@@ -52,7 +52,7 @@ def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> 
     for name in names:
         given.effort.spend(0.3)
         parameter = given.parameters[name]
-        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        bound = parameter.lower
         if bound is not None:
             over = ("over", name)
             signs[over] = "positive" if parameter.minimum is None else "nonnegative"
@@ -191,7 +191,7 @@ def _checked(given: Given, relation: Node, proof: dict[str, Data], where: str, k
     shifts = entries(proof["shifts"], f"{where}.shifts", "", given.values)
     for name, data in shifts.items():
         parameter = given.parameters[name]
-        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        bound = parameter.lower
         if bound is None or rational(data, f"{where}.shifts.{name}") != bound:
             raise Rejected(f"{where}.shifts.{name}: {shown(data)} is not the parameter's bound")
         names[name] = ("over", name)
