@@ -75,7 +75,10 @@ def _whole(settings: Instance, name: str) -> list[int]:
 def trained_readings(
     plan: Plan, seed: int, device: str, running: Running, part: str, before: int, total: int
 ) -> list[Reading]:
-    """Return the readings of a training; other trainings of this run have taken `before` of its `total` steps."""
+    """Return the readings of a training.
+
+    The figure takes `total` steps in all, of which its earlier trainings have taken `before`.
+    """
     key = (plan, seed, device)
     if key not in _TRAINED:
         taken = list(
@@ -108,7 +111,10 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding; `others` are its place among the figure's encodings and their number."""
+    """Return the trainings of one encoding.
+
+    `others` is a pair: the encoding's place among the figure's encodings, and their number.
+    """
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
@@ -162,7 +168,7 @@ def _coefficients(reading: Reading, W_true: Float64[Tensor, "D D"], V_true: Floa
 
 
 def _identity(matrix: Float64[Tensor, "rows D"], true: Float64[Tensor, "rows D"]) -> float:
-    """Return the mean entry of the identity block."""
+    """Return the mean diagonal entry of the identity block."""
     return float((matrix * true).sum() / true.sum())
 
 

@@ -6,9 +6,9 @@ step_size = Diagram(
     id="wang2024.step_size",
     title="Theorem 1 over the step size: its claim holds far beyond its hypothesis, and not everywhere",
     text="Theorem 1 asks for a step size of at most 1/20 here: filled marks, up to the dashed line. Its claim is "
-    "verified far to the right of that too: open marks. Beyond η = 2q, the solid line, theory says that the end of the "
-    "run repels: the loss rises again, or is drawn into a cycle, and the claim is refuted. Around and beyond that line "
-    "some instances are not decided in the time given.",
+    "verified far to the right of that too: open marks. Beyond η = 2q, the solid line, theory says that the approach "
+    "to zero loss is unstable: the loss rises again, or the run goes into a cycle, and the claim is refuted. Around "
+    "and beyond that line some instances are not decided in the time given.",
     theorem="wang2024.theorem1",
     quick={"eta": "1/20:12:7:log", "T": "9,30"},
     full={"eta": "1/40:20:24:log", "T": "9,12,16,22,30,40,55"},

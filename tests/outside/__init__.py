@@ -1,4 +1,7 @@
-"""True and false one-line statements of other authors, which measure the provers; none is changed to help a prover."""
+"""One-line statements of other authors, and false variations of them, which measure the provers.
+
+No statement is rewritten to help a prover.
+"""
 
 import tomllib
 from dataclasses import dataclass, field

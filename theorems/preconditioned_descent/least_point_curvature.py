@@ -1,16 +1,16 @@
 r"""Second derivatives over the A_l at Theorem 3's least point, given d, n and L <= 3, along each kind of direction.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I the
-Hessian of f splits into three kinds of directions A_l → A_l + x_l M, with no mixed derivatives between two kinds (the
-docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M antisymmetric. For each kind the Hessian
-is one L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive.
-Because these are all kinds, and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all
-A_l. The matrices depend on the order of the steps: all orders are checked.
+At Σ = I, if the query's label is w*ᵀ x at first, it is w*ᵀ K x after L layers, with K = ∏ (I − S A_l), and
+f = E tr K Kᵀ. At A_l = a_l I the Hessian of f splits into three kinds of directions A_l → A_l + x_l M, with no mixed
+derivatives between two kinds (the docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M
+antisymmetric. For each kind the Hessian is one L×L matrix in the x_l. A check certifies, given d and n, that the least
+eigenvalue of each matrix is positive. Because these are all kinds, and the gradient vanishes (`theorem3`), the point is
+then a strict local minimum over all A_l. The matrices depend on the order of the steps: all orders are checked.
 
-For M = I and every L, d and n the matrix is diagonal. With p(s) = ∏ (1 − a_l s), the entry (l, m) for l ≠ m is a mean
-of p times a polynomial of degree at most L without a constant term, to which p is orthogonal; the entry (l, l) is
-2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds `two_layer_curvature` covers L = 2, for all d and n; for more
-layers there is no proof for all d and n here.
+For M = I/√d and every L, d and n the matrix is diagonal. With p(s) = ∏ (1 − a_l s), the entry (l, m) for l ≠ m is a
+mean of p times a polynomial of degree at most L without a constant term, to which p is orthogonal; the entry (l, l) is
+2 ∫ s² (p/(1 − a_l s))² dμ/d > 0, where ∫ s^k dμ = E tr S^k. For the other kinds `two_layer_curvature` covers L = 2, for
+all d and n; for more layers there is no proof for all d and n here.
 
 Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
 """
@@ -68,7 +68,7 @@ def _in_orders(L: Fraction, n: Fraction, d: Fraction, scale: Fraction) -> list[t
     p = least_polynomial(count, samples, size, Fraction(1), scale)
     roots = real_roots(flint.fmpq_poly([flint.fmpq(c.numerator, c.denominator) for c in p])) if scale else []
     if len(roots) < count:
-        raise UndefinedError(f"scale = {scale}: a number other than 0 at which the {count} steps are real")
+        raise UndefinedError(f"scale = {scale}: must be a number other than 0 at which the {count} steps are real")
     steps = [Enclosure(1 / high, 1 / low) for low, high in roots]
     return [second_derivatives(order, None, size, samples) for order in permutations(steps)]
 
@@ -135,14 +135,14 @@ STATEMENT = Statement(
         GAUSSIAN_TOKENS,
         INVERSE_PRIOR,
         Hypothesis("few_layers", sp.Le(L, MOST_LAYERS), f"L <= {MOST_LAYERS}: all orders of the steps are checked"),
-        Hypothesis("directions", sp.Ge(d, 2), "d >= 2: with d = 1 all A_l are on S"),
+        Hypothesis("directions", sp.Ge(d, 2), "d >= 2: with d = 1 every A_l is a multiple of I"),
     ),
     claims=CLAIMS,
 )
 
 
 def derivation() -> Derivation:
-    """Return the steps: the second derivatives along M = I of one layer, and of two, diagonal at the least point."""
+    """Return the steps: second derivatives of one layer along I/√d, and of two along I, diagonal at the least point."""
     return Derivation(
         (
             Step(
@@ -151,7 +151,7 @@ def derivation() -> Derivation:
                 2 * (n + d + 1) / n,
             ),
             Step(
-                "two layers: the mixed second derivative is 4 ∫ s² p dμ",
+                "two layers, along M = I: the mixed second derivative is 4 ∫ s² p dμ",
                 sp.Derivative(loss(a, b), a, b),
                 4 * orthogonality(2, a + b, a * b),
             ),
@@ -177,9 +177,11 @@ least_point_curvature = Theorem(
     derivation=derivation,
     canaries=(
         _changed("at steps half as long", "on_set", relation=_definite(0, scale=sp.Rational(1, 2))),
-        _changed("at steps half as long again", "symmetric", relation=_definite(1, scale=sp.Rational(3, 2))),
+        _changed("at steps 3/2 times as long", "symmetric", relation=_definite(1, scale=sp.Rational(3, 2))),
         _changed("at steps twice as long", "antisymmetric", relation=_definite(2, scale=sp.Integer(2))),
-        _changed("as curved as one layer", "antisymmetric", relation=_definite(2, above=(n + d + 1) / n)),
+        _changed(
+            "more than half as curved as one layer", "antisymmetric", relation=_definite(2, above=(n + d + 1) / n)
+        ),
     ),
     proof_uses=("ahn2023.theorem3",),
 )

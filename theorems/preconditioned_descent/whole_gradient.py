@@ -1,9 +1,10 @@
 r"""The exact gradient in all entries of all A_l (and B_l), at points where these are multiples of I.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ. If all A_l and B_l are multiples of I,
-K = r(S). Move one of them by a matrix M. To first order K moves by a sum of words with one M between powers of S. The
-trace of a word does not change if it is rotated, so that f moves by some E tr(M φ(S)), and the case M = I gives φ: it
-is 2 r times the slope of r in that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
+At Σ = I, if the query's label is w*ᵀ x at first, it is w*ᵀ K x after L layers, and f = E tr K Kᵀ. If all A_l and B_l
+are multiples of I, K = r(S). Move one of them by a matrix M. To first order K moves by a sum of words with one M
+between powers of S. The trace of a word does not change if it is rotated, so that f moves by some E tr(M φ(S)), and the
+case M = I gives φ: it is 2 r times the slope of r in that multiple. The entries of the gradient are those of E φ(S)ᵀ,
+sums of E (S^k)_ij.
 
 *Moments, entry by entry.* Let W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, for a product F of
 traces tr W^m,

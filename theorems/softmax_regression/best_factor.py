@@ -26,10 +26,10 @@ So the largest eigenvalue is attained at logits (α, β, γ, …, γ), α ≥ β
   least n/(4(n−1)), and Q(σ_0/2) ≥ 0 for every σ > σ_0: it is the maximum.
 
 So if M_0 ≥ log(n−1), the best factor is R/(2 + (n−2) exp(−M_0)). For R ≥ 4, as in the paper, this covers n up to
-81 000. Otherwise the families of `shifts` bound the best factor from below, and the largest σ bounds it from above. As
-M + m ≤ S = R² √((n−1)/(n−2)) and M − m ≤ M_0, σ is at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}. Besides the bounds
-above, λ ≤ σ, because the roots of Q are not negative. So λ ≤ σ̄/2 if E ≥ n; otherwise λ ≤ σ̄ and λ ≤ n/(4(n−1)).
-At n = 10⁶ and R = 3 the best factor is therefore between 0.0239 and 0.0259.
+81 000. Otherwise the factors reached by one logit, or a pair of equal logits, above the others (`shifts`) bound the
+best factor from below, and the largest σ bounds it from above. As M + m ≤ S = R² √((n−1)/(n−2)) and M − m ≤ M_0, σ is
+at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}. Also λ ≤ σ, because the roots of Q are not negative. So λ ≤ σ̄/2 if E ≥
+n; otherwise λ ≤ σ̄ and λ ≤ n/(4(n−1)). At n = 10⁶ and R = 3 the best factor is between 0.0239 and 0.0259.
 
 Source: derived here.
 """
@@ -197,7 +197,7 @@ PAIR_FORMS = (
     Inequality(
         "sum_of_parts",
         sp.Ge((1 - _f) * elsewhere / 2 * _parts[0] + extra * elsewhere**2 / 2 * _parts[1], 0, evaluate=False),
-        "(1 - f) sigma/2 and extra sigma^2/2 times parts that are not negative add up to 0 or more",
+        "(1 - f) sigma/2 times one part plus extra sigma^2/2 times another is at least 0, if neither part is negative",
     ),
 )
 
@@ -218,7 +218,7 @@ ALWAYS_AT_MOST = InWords(
     "R/(2(1 + (n-2)/E)) where E >= n, and at most R/(1 + (n-2)/E) and R n/(4(n-1)) where E <= n",
 )
 BELOW_HALF = Inequality(
-    "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "the best factor is below R/2, at all odds exp(-M_0) > 0"
+    "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "R/(2 + (n-2) e) < R/2 for every e > 0, such as e = exp(-M_0)"
 )
 STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
@@ -256,8 +256,8 @@ ARGUMENT = (
         "factor",
         "J is the Jacobian of softmax, and the logits of norm R² or less are a convex ball: the best factor is R times "
         "the largest eigenvalue λ of J over this ball. It is not smaller, because from any logits of norm below R² a "
-        "unit move of A moves the logits by R in any direction, and so does a unit move of x for d ≥ 2, in a plane "
-        "that contains the logits and the direction; and λ is continuous",
+        "unit move of A moves the logits by R in any direction; for d ≥ 2 so does a unit move of x, with an A that "
+        "maps onto a plane that contains the logits and the direction; and λ is continuous",
         ("norms", *(step.label for step in JACOBIAN)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
@@ -273,9 +273,9 @@ ARGUMENT = (
     Inference(
         "mean_zero",
         "let μ = 0: v is 0 off the set S of the rows with p_i = λ, which are two or more. On S the z_i are equal, and "
-        "so are the v_i², for every v on S with Σ v_i = 0: S has two rows, and is not all rows, as n ≥ 3. Off S the "
-        "slope −λ p_i = κ z_i is not 0, so that κ > 0, and −λ e^z/Z = κ z has one solution: z has three levels with α "
-        "= β, and norm R² and sum 0 because κ > 0",
+        "so are the v_i². The latter holds for every v on S with Σ v_i = 0, so that S has exactly two rows; as n ≥ 3, "
+        "these are not all rows. Off S the slope −λ p_i = κ z_i is not 0, so that κ > 0, and −λ e^z/Z = κ z has one "
+        "solution: z has three levels with α = β, and norm R² and sum 0 because κ > 0",
         ("maximiser", *(step.label for step in MEAN_ZERO)),
         "case distinction",
     ),
@@ -289,8 +289,9 @@ ARGUMENT = (
     ),
     Inference(
         "two_values",
-        "the other p_i are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i reads φ(p_i) = κ (log p_i + log Z): they are "
-        "zeros of ψ(p) = φ(p) − κ log p − κ log Z, which is strictly convex and so has at most two",
+        "the other p_i are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i reads φ(p_i) = κ (log p_i + log Z), with φ(p) "
+        "= p (μ²λ²/(λ − p)² − λ): they are zeros of ψ(p) = φ(p) − κ log p − κ log Z, which is strictly convex and so "
+        "has at most two",
         ("maximiser", "one_above", "square_of_the_entry", "bend_of_psi", "convex"),
         rules.SECOND_DERIVATIVE,
     ),
@@ -489,8 +490,8 @@ best_factor = Theorem(
             "bracket",
             relation=sp.Ge(apart(3 * (n - 2) / ((n - 1) * (1 + room)))[2], 0, evaluate=False),
         ),
-        _canary("the others' odds without c", "secular", right=characteristic(level, sigma, t**2) * 2),
-        _canary("the roots add up to less", "root_sum", right=sigma**2 * t**2 / 2),
+        _canary("twice Q", "secular", right=characteristic(level, sigma, t**2) * 2),
+        _canary("one of the two squares left out", "root_sum", right=sigma**2 * t**2 / 2),
         _canary("7/20 for n/(4(n-1))", "least_pair", relation=sp.Ge((n - 1) / (3 * n - 4), sp.Rational(7, 20))),
         _canary("above half the radius", "below_half", relation=sp.Ge(R / (2 + (n - 2) * odds), R / 2)),
     ),

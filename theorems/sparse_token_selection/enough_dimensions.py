@@ -88,8 +88,8 @@ ALONE = (
     Inference(
         "denominator",
         "attending to Z, the softmax's denominator is N ≥ Σ_y e^{Cv_i} ≥ q e^{C|u|²/q}. So each p_i is at most "
-        "e^{C(v_i − |u|²/q)}/q; for a selected token so is π_i = p_i/S, its part of the attention S = Σ_y p_i "
-        "(share_at_most)",
+        "e^{C(v_i − |u|²/q)}/q; for a selected token its part π_i = p_i/S of the attention S = Σ_y p_i has the same "
+        "bound (share_at_most)",
         ("on_the_set", "share_at_most"),
         "Jensen's inequality",
     ),
@@ -141,7 +141,7 @@ ALONE = (
     ),
     Inference(
         "alone",
-        "as e^{3σf/5} and k = e^{2(1−f)} are at most their chords, with y = e^{−2C}, M_y − 1 + T(T−q)/q² M ≤ σ, and so "
+        "as e^{3σf/5} and e^{2(1−f)} are at most their chords, and 9T²e^{−2C} = q²σ, M_y − 1 + T(T−q)/q² M ≤ σ, and so "
         "L ≤ ε",
         (
             *("two_means", "selected_mean", "other_mean", "product_of_exponentials", "at_most_one_in_share", "chords"),
@@ -190,8 +190,8 @@ WITH_QUERY = (
     Inference(
         "selected_mean_with_query",
         "2C/d_e (ε_1 s − s²) is at most 0, as s is an integer (below_zero); its mean, −2C(q−1)/d_e, is at least −1/2, "
-        "and its variance is σf/d_e. Less its mean it is at most 1/2, so that its exponential then has a mean of at "
-        "most e^{3σf/(5d_e)}, and the d_e-th power gives b ≤ e^{−2C(q−1) + 3σf/5} (power)",
+        "and its variance is σf/d_e. Its difference from its mean is at most 1/2, so that the exponential of this "
+        "difference has a mean of at most e^{3σf/(5d_e)}, and the d_e-th power gives b ≤ e^{−2C(q−1) + 3σf/5} (power)",
         (
             *("coordinates", "moments", "exponential", "below_zero", "mean_at_least", "square_of_the_difference"),
             *("spread_with_query", "least_with_query", "second_moment", "small_with_query", "one_plus", "power"),

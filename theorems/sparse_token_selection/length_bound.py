@@ -115,7 +115,8 @@ length_bound = Theorem(
     canaries=(
         _canary("the loss is what it was in training", Inequality("bound", sp.Le(loss(T_test, q), loss(T, q)))),
         _canary(
-            "as much as there are more other tokens", Inequality("bound", sp.Le(loss(T_test, q), OTHERS * loss(T, q)))
+            "the loss grows at most by the ratio of the numbers of other tokens",
+            Inequality("bound", sp.Le(loss(T_test, q), OTHERS * loss(T, q))),
         ),
         _canary("half of the factor", Inequality("bound", sp.Le(loss(T_test, q), FACTOR / 2 * loss(T, q)))),
     ),

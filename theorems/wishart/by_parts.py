@@ -1,6 +1,6 @@
 r"""Means of products of traces of words in Gaussian second moments, as sums over pairings.
 
-W = Σ_i x_i x_iᵀ with x_1 … x_n ~ N(0, Σ) i.i.d. Gaussian integration by parts in the x_i on the left of a trace gives,
+W = Σ_i x_i x_iᵀ with x_1 … x_n i.i.d., x_i ~ N(0, Σ). Integration by parts in the x_i on the left of a trace gives,
 with A = M_1 W M_2 … W M_k and a product F of such traces,
 
     E[tr(W A) F] = n E[tr(Σ A) F] + Σ_{A = P W Q} E[(tr(Σ P) tr(W Q) + tr(W Pᵀ Σ Q)) F]
@@ -11,10 +11,10 @@ with a summand for each W in A and each W in F. A trace in F is rotated so that 
 letters between are transposed.
 
 So the mean is a sum over the pairings of the 2k Gaussian factors. Each pairing leaves a product of traces of words in Σ
-and free sums over the n columns. Two W that are paired share a column: one W is left, with the sum of their weights.
-If all weights are 0, only the number of columns is recorded, which is enough for the moments of W. If all weights are 1
-at first, a column's weight is the number of W that share it: the coset type of the pairing, which the moments of W⁻¹
-need.
+and free sums over the n columns. Each W carries an integer, its weight. Two W that are paired share a column: one W is
+left, with the sum of their weights. If all weights are 0, only the number of columns is recorded, which is enough for
+the moments of W. If all weights are 1 at first, a column's weight is the number of W that share it: the coset type of
+the pairing, which the moments of W⁻¹ need.
 
 The trace of a word does not change if the word is rotated or transposed. Each trace is kept in the least of these
 forms, and the mean of equal products is computed once. So k equal letters cost much less than the (2k − 1)!! pairings
@@ -99,7 +99,7 @@ def _refuse_many(letters: Sequence[str], symmetric: Collection[str]) -> None:
     if pairings > MOST_PAIRINGS * same:
         raise InputError(
             "words",
-            f"{len(letters)} factors S",
+            f"{len(letters)} factors",
             f"have {pairings} pairings, {sp.ceiling(pairings / same)} up to exchanges of equal letters, and at most "
             f"{MOST_PAIRINGS} are admitted",
         )

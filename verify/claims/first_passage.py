@@ -329,8 +329,9 @@ class Stays(ClauseDefaults):
 
     def in_symbols(self) -> str:
         """Return the clause in words."""
-        after = f"for all steps s >= t, t the first with <= {text_of(self.reached)}"
-        return f"{text_of(self.dynamics.observable)} <= {text_of(self.level)} {after}"
+        observable = text_of(self.dynamics.observable)
+        after = f"at all steps s >= t, where t is the first step with {observable} <= {text_of(self.reached)}"
+        return f"{observable} <= {text_of(self.level)} {after}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the recursion's expressions and both levels."""

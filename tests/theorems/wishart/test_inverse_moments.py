@@ -195,7 +195,7 @@ def test_against_samples(words):
         (lambda: inverse_trace_moment([], 9, 2), r"^words: at least one is needed"),
         (lambda: inverse_trace_moment([MOST_FACTORS, 1], n, d), r"^order = 9: must be at most 8"),
         (lambda: inverse_word_formula(["I" * 9], {"I"}), r"^order = 9: must be at most 8"),
-        (lambda: inverse_matrix_formula("ABCDEFG"), r"^words = 8 factors S: have 2027025 pairings"),
+        (lambda: inverse_matrix_formula("ABCDEFG"), r"^words = 8 factors: have 2027025 pairings"),
         (lambda: inverse_word_formula([[""]]), r"^letter = '': must have a name"),
         (lambda: inverse_word_moment([[A]], 9, sp.ones(2, 2)), r"^covariance = .*: must be regular"),
         (lambda: inverse_word_moment([[A]], 9, A), r"^covariance = .*: must be symmetric"),

@@ -284,13 +284,13 @@ def test_a_singular_covariance_and_nested_lists():
             [[A, B, C, D] * 3],
             3,
             COVARIANCE,
-            r"^words = 12 factors S: have 316234143225 pairings, .* at most 150000",
+            r"^words = 12 factors: have 316234143225 pairings, .* at most 150000",
         ),
         (matrix_moment, [A], 0, COVARIANCE, r"^n = 0: must be positive"),
         (matrix_moment, [sp.ones(2, 3)], 3, COVARIANCE, r"^matrix = 2×3: must be square"),
         (matrix_moment, [A, sp.eye(3)], 3, COVARIANCE, r"^matrix = .*: must be 2×2, as the covariance is"),
         (matrix_moment, [], 3, A, r"^covariance = .*: must be symmetric"),
-        (matrix_moment, [A, B, C, D] * 3, 3, COVARIANCE, r"^words = 13 factors S: have 7905853580625 pairings"),
+        (matrix_moment, [A, B, C, D] * 3, 3, COVARIANCE, r"^words = 13 factors: have 7905853580625 pairings"),
     ],
 )
 def test_invalid_arguments_are_refused(moment, given, samples, covariance, message):
@@ -305,8 +305,8 @@ def test_invalid_arguments_are_refused(moment, given, samples, covariance, messa
         ([["N"], []], r"^word: at least one letter is needed"),
         ([["N", ""]], r"^letter = '': must have a name"),
         ([["ᵀ"]], r"^letter = 'ᵀ': must have a name"),
-        (["ABCDEFGH"], r"^words = 8 factors S: have 2027025 pairings, 2027025 up to exchanges of equal letters"),
-        (["N" * 11], r"^words = 11 factors S: have 13749310575 pairings, 352716 up to exchanges"),
+        (["ABCDEFGH"], r"^words = 8 factors: have 2027025 pairings, 2027025 up to exchanges of equal letters"),
+        (["N" * 11], r"^words = 11 factors: have 13749310575 pairings, 352716 up to exchanges"),
     ],
 )
 def test_formulas_that_are_refused(words, message):
@@ -317,7 +317,7 @@ def test_formulas_that_are_refused(words, message):
 def test_matrix_formulas_that_are_refused():
     with pytest.raises(InputError, match="must have a name"):
         matrix_formula(["N", ""])
-    with pytest.raises(InputError, match="8 factors S: have 2027025 pairings"):
+    with pytest.raises(InputError, match="8 factors: have 2027025 pairings"):
         matrix_formula("ABCDEFG")
 
 

@@ -253,7 +253,7 @@ def test_the_clauses_say_what_they_claim():
     assert Reaches("r", DOWN, x).text == "z <= x at some step t"
     assert Reaches("r", DOWN, x, within=a).text == "z <= x at some step t, with t <= a"
     assert Reaches("r", DOWN, x, says="down").text == "down"
-    assert Stays("s", DOWN, x, a).text == "z <= a for all steps s >= t, t the first with <= x"
+    assert Stays("s", DOWN, x, a).text == "z <= a at all steps s >= t, where t is the first step with z <= x"
     assert Stays("s", DOWN, x, a, says="down").text == "down"
 
 

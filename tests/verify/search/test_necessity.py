@@ -76,7 +76,7 @@ def test_next_to_the_end_of_the_hypothesis():
         (sp.Le(n**2, 30, evaluate=False), 2, 5),
         # The hypothesis ends at the least value of the domain.
         (sp.Le(n**2, 30, evaluate=False), 1, 5),
-        # A large end is found exactly.
+        # A violation that begins far from the hypothesis's end is found exactly.
         (sp.Le(n, 10**6, evaluate=False), 2, 10**6),
     ],
 )

@@ -22,7 +22,10 @@ GRIDS = {
     "nonzero": tuple(x for x in _ALL if x),
     "integer": tuple(map(Fraction, range(-4, 6))),
 }
-"""Values of a variable for each assumption; a claim without a value somewhere has none at one of these values."""
+"""Values of a variable for each assumption.
+
+If a claim has no value at some point, it has none at some point of these grids.
+"""
 _MORE_POINTS = 9
 
 
@@ -239,7 +242,7 @@ def identities(draw: random.Random) -> Specimen:
     if draw.random() < 0.25:
         right, kind = right + draw.choice([tree(1), X, X * Y, tree(Fraction(1, 7)), X**2]), kind + ", changed"
     claim = Claim(left, "==", right, equal=True)
-    # A check does not always show that a divisor has no zero on the domain.
+    # In a limit, a check does not always show that the divisor has no zero on the domain.
     hard = kind.startswith("lim")
     return statement_for_all(
         draw, "identities", kind, claim, assumed=assumed, values=values, definitions=definitions, hard=hard
@@ -247,7 +250,10 @@ def identities(draw: random.Random) -> Specimen:
 
 
 def inequalities(draw: random.Random) -> Specimen:
-    """Return an inequality for all values of variables, true by squares or signs, or false at a point."""
+    """Return an inequality for all values of variables.
+
+    It is true by construction (squares, signs, bounds of exp, log and sqrt), or false at a point.
+    """
     assumption = draw.choice(("positive", "positive", "positive", "real", "nonnegative"))
     assumed = {"x": assumption, "y": assumption}
     values = {"a": Fraction(draw.choice((0, 1, 2, 3)))}

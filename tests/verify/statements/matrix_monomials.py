@@ -1,4 +1,7 @@
-"""Equalities of polynomials in matrices: known to be true by expanding products, or false by evaluation at matrices."""
+"""Equalities of polynomials in matrices, built by expanding products and perhaps changed.
+
+Evaluation at matrices decides whether they are true.
+"""
 
 import random
 from fractions import Fraction
@@ -114,7 +117,7 @@ def matrix_identity(draw: random.Random) -> Specimen:
         if draw.random() < 0.7:
             below = draw.choice([symbol("a"), symbol("a") - 1, symbol("a") ** 2 - symbol("a")])
             definitions["d"] = 1 / below
-            # The product is expanded, so that SymPy does not cancel it.
+            # d stands for 1/below, so that SymPy does not cancel the product.
             bad = symbol("d") * below
             kind += ", d = 1/scalar"
         else:

@@ -1,9 +1,10 @@
 r"""Moves of the data or of the weights of softmax regression, and trials of bounds on how far the prediction moves.
 
-f = softmax(Ax) with ‖A‖, ‖x‖ ≤ R. If x or A moves, the target b̃ = b − f' + f leaves the residual unchanged, so that
-‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors. The others are steep: a large move
-leads from one row to another. For a small move two logits are far above the rest, and the move raises one and lowers
-the other (a small move of x at d = 1 is along one row).
+f = softmax(Ax) with ‖A‖, ‖x‖ ≤ R. If x or A moves, the target b̃ = b − f' + f gives f the residual that f' has with b:
+f − b̃ = f' − b, so that ‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors. The others are
+steep. A large move takes the logits from R² times one row's unit vector to R² times another's. For a small move two
+logits are far above the rest, and the move raises one and lowers the other. At d = 1 a large move of x changes the sign
+of two opposite logits ±R²/√2, and a small one is along one row.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,8 +54,8 @@ class Move(NamedTuple):
         """Return a bound on the error of ‖f' − f‖.
 
         A logit is a sum of d products, with an error of d 2⁻⁵³ |a_i| |x|. The error of all logits is √d d 2⁻⁵³ R²,
-        because the Frobenius norm of A is at most √d R, and the Jacobian of softmax halves it. Softmax itself and the
-        norm add a few roundings.
+        because the Frobenius norm of A is at most √d R. The Jacobian of softmax at least halves this error. Softmax
+        itself and the norm add a few roundings.
         """
         d = len(self.weights)
         return 2.0**-52 * ((d**1.5 + 4) * radius**2 + 16)
@@ -177,7 +178,10 @@ def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         n, d, radius = read(instance)
         if radius > LARGEST_RADIUS:
-            raise UndefinedError(f"moves of norms above {LARGEST_RADIUS} are not tried, and the factor grows with R")
+            raise UndefinedError(
+                f"A and x of norms above {LARGEST_RADIUS} are not drawn, and smaller ones do not test the factor, "
+                "which grows with R"
+            )
         claimed = 1.5 * log(n) + 10 * radius**2
         yield Trial(claimed - log(factor * radius), 1e-14 * (claimed + abs(log(factor * radius))), {"n": n})
         while True:

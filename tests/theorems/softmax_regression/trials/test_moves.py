@@ -53,7 +53,7 @@ def test_rows_and_radii_at_the_ends(draw):
         assert not violated(moves.predictions_within(draw), instance=instance)
         if instance["R"] > moves.LARGEST_RADIUS:
             # With norms up to 100, the change of the prediction is far below R/2 times the move.
-            with pytest.raises(UndefinedError, match="moves of norms above 100 are not tried"):
+            with pytest.raises(UndefinedError, match="A and x of norms above 100 are not drawn"):
                 violated(moves.shift_within(draw), instance=instance)
         else:
             assert not violated(moves.shift_within(draw), instance=instance)

@@ -4,9 +4,9 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: a coordinate is an atom, or a linear form that is ≥ 0 by a fact.
 
-For a group of symbols, linear facts are kept from which its other linear facts follow. If the forms of the kept facts
-are linearly independent, these forms are coordinates. If multiples of the coordinates add up to 1, as on an interval or
-a simplex, powers of this sum make polynomials homogeneous.
+Of the linear facts of a group of symbols, only some are kept, from which the others follow. If the forms of the kept
+facts are linearly independent, these forms are coordinates. If multiples of the coordinates add up to 1, as on an
+interval or a simplex, powers of this sum make polynomials homogeneous.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class _Form:
-    """A linear form ≥ 0 in some symbols and 1, and its origin: an atom or a fact."""
+    """A linear form in some symbols and 1, its sign, and its origin: an atom or a fact."""
 
     vector: Vector
     sign: Sign
