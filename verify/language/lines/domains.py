@@ -19,8 +19,12 @@ from verify.language.expressions import STRICT
 from verify.language.lines.expressions import Part, Relation, names_in, relations
 from verify.language.parameters import Parameter
 
-_KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", re.DOTALL)
-_WANTED = "a domain is written x > 0, 0 <= p < 1, x, y > 0, y real or integer n >= 2"
+_ENTRY = re.compile(
+    r"\s*(?P<all>(?:any|all|every)\s+(?=[^\W\d]))?(?:(?P<before>integers?|reals?)\s+)?(?P<entry>.*?)"
+    r"(?:\s+(?P<after>integer|real))?\s*",
+    re.DOTALL,
+)
+_WANTED = "a domain is written x > 0, 0 <= p < 1, x, y > 0, y real, integer n >= 2 or integers n, m >= 1"
 End: TypeAlias = tuple[Fraction, bool]
 """An end of a domain, and whether it is excluded."""
 
@@ -71,46 +75,63 @@ class Domains:
         """Add a comparison, or a chain of comparisons; each name in `before` gets the domain of its only name.
 
         Raises InputError for a name that already has a domain. With `integer` or `before`, the comparison must give a
-        domain to exactly one name, and nothing else; both together are refused.
+        domain to exactly one name, and nothing else.
         """
         ends, has_others = _ends(part, tree)
         if has_others:
             self.others.append(part)
-        if (integer or before) and (len(ends) != 1 or has_others or (integer and before)):
+        if (integer or before) and (len(ends) != 1 or has_others):
             raise part.error(tree, _WANTED)
         for name, sides in ends.items():
             if sides:
                 self.add(part, Domain(integer, **sides), *before, name)
 
 
+def _entry(part: Part) -> tuple[Part, str, bool]:
+    """Return an entry without its words, its kind in the singular, and whether it begins a group of names."""
+    parts = _ENTRY.fullmatch(part.text)
+    assert parts is not None
+    inner = Part(part.line, parts["entry"], part.column + parts.start("entry"))
+    words = [word for word in (parts["before"], parts["after"]) if word]
+    kinds = {word.removesuffix("s") for word in words}
+    if len(kinds) > 1:
+        raise inner.error(None, "a number is real or an integer, not both")
+    return inner, "".join(kinds), bool(parts["all"]) or any(word.endswith("s") for word in words)
+
+
 def domains_in(part: Part) -> Domains:
     """Return the domains in a list.
 
-    Raises InputError for an entry that is not understood, and for `integer n, m >= 1`, which does not say whether m is
-    an integer and whether n has the end.
+    `integers`, `reals`, `any`, `all` and `every` begin a group: their kind, and the end that follows, is that of each
+    name up to this end or to the next kind, as in `integers n, m >= 1` and `any x, y`. Raises InputError for an entry
+    that is not understood, and for `integer n, m >= 1`, which does not say whether it is a group.
     """
-    found, before, last = Domains(), list[str](), None
+    found, waiting, group, alone = Domains(), list[str](), "", ""
     for each in part.split():
-        kind = _KIND.fullmatch(each.text)
-        assert kind is not None
-        kinds, inner = {kind[1], kind[3]} - {None}, Part(part.line, kind[2], each.column + kind.start(2))
-        if len(kinds) > 1:
-            raise inner.error(None, "a number is real or an integer, not both")
-        if last is not None and not kinds:
-            word, name = last
-            way = f"write {name} {word}, or {word} twice"
-            raise inner.error(None, f"{word} {name} stands before a name without a kind: {way}")
+        inner, kind, begins = _entry(each)
         tree = inner.parsed()
-        last = (kind[1], kind[2]) if kind[1] and isinstance(tree, ast.Name) else None
+        if alone and not kind:
+            way = f"write {alone.replace(' ', 's ')}, {inner.text.strip()}, or a kind for each name"
+            raise inner.error(None, f"{alone} leaves the kind of the next name open: {way}")
+        if group and (kind or begins):
+            found.add(inner, Domain(group == "integer"), *waiting)
+            waiting = []
+        if (waiting and begins) or (kind and waiting and not isinstance(tree, ast.Name)):
+            raise inner.error(tree, _WANTED)
+        group = (kind or "real") if begins else "" if kind else group
+        alone = ""
         if not isinstance(tree, ast.Name):
-            found.add_relation(inner, tree, integer="integer" in kinds, before=before)
-            before = []
-        elif kinds:
-            found.add(inner, Domain("integer" in kinds), tree.id)
+            found.add_relation(inner, tree, integer="integer" in (kind, group), before=waiting)
+            waiting, group = [], ""
+        elif kind and not begins:
+            found.add(inner, Domain(kind == "integer"), tree.id)
+            alone = f"{kind} {tree.id}" if each.text.split()[0] == kind else ""
         else:
-            before.append(tree.id)
-    if before:
-        raise part.error(None, f"{before[0]} has no domain; {_WANTED}")
+            waiting.append(tree.id)
+    if group:
+        found.add(part, Domain(group == "integer"), *waiting)
+    elif waiting:
+        raise part.error(None, f"{waiting[0]} has no domain; {_WANTED}")
     return found
 
 

@@ -82,6 +82,26 @@ def test_names_before_a_domain_have_it_too():
     assert read_line("x*y <= z for x, y > 0, z real") == read_line("x*y <= z for x > 0, y > 0, z real")
 
 
+@pytest.mark.parametrize(
+    ("group", "each"),
+    [
+        ("integers n, m >= 1", "integer n >= 1, integer m >= 1"),
+        ("integers n, m", "integer n, integer m"),
+        ("any n, m", "real n, real m"),
+        ("all n, m > 0", "n > 0, m > 0"),
+        ("every real n, m > 0", "n > 0, m > 0"),
+        ("integers n, m real", "integer n, real m"),
+        ("any n, integers m", "real n, integer m"),
+    ],
+)
+def test_a_word_in_the_plural_is_about_the_names_up_to_an_end(group, each):
+    assert read_line(f"n*m >= 1 for {group}") == read_line(f"n*m >= 1 for {each}")
+
+
+def test_a_name_may_be_a_word_of_a_group():
+    assert [each.domain for each in read_line("all*x > 0 for all > 0, x > 0").parameters] == ["number > 0"] * 2
+
+
 def test_other_relations_among_the_domains_are_hypotheses():
     said = read_line("x <= L if x < 2 for 0 < m <= L, x >= m, 0 <= x <= pi/2")
     m, x, L = sp.Symbol("m", positive=True), sp.Symbol("x", nonnegative=True), sp.Symbol("L", real=True)
@@ -126,8 +146,10 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
         ("x > 1 for x == 2", "column 11: a domain has ends"),
         ("x > 1 for integer x real", "column 19: a number is real or an integer"),
-        ("n*m > 0 for integer n, m >= 1", "column 24: integer n stands before a name without a kind"),
-        ("n*m > 0 for m >= 1, integer n, x, m > 0", "column 32: integer n stands before"),
+        ("n*m > 0 for integer n, m >= 1", "column 24: integer n leaves the kind of the next name open"),
+        ("n*m > 0 for x > 1, integer n, m", "integer n leaves the kind of the next name open: write integers n, m, or"),
+        ("n*m > 0 for n, integers m >= 1", "column 25: a domain is written"),
+        ("n*m > 0 for n, any m", "column 20: a domain is written"),
         ("x > 1 for y > 0", "y has a domain, and is in no claim"),
         ("x > z > 1 if w**2 for x > 0", "column 14: a relation is needed"),
         ("x > 1\n", "must be one line of printable characters"),
