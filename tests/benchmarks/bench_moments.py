@@ -129,3 +129,19 @@ def bench_growth_with_order(growth):
         {k: lambda k=k: plain(k) for k in range(2, COMMON)},
         note="The plain way is the enumeration of pairings.",
     )
+
+
+def bench_growth_with_dimension(growth):
+    growth(
+        f"E tr S^{COMMON} of a Wishart matrix, n = {N}",
+        "dimension d",
+        {d: lambda d=d: trace_moment([COMMON], N, d) for d in (2, 5, 20, 100, 1000, 10_000)},
+    )
+
+
+def bench_growth_with_examples(growth):
+    growth(
+        f"E tr S^{COMMON} of a Wishart matrix, d = {D}",
+        "examples n",
+        {n: lambda n=n: trace_moment([COMMON], n, D) for n in (2, 5, 20, 100, 1000, 10_000)},
+    )

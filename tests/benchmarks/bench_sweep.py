@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import verify
 from verify import load_theorem
+from verify.cores import cores
 
 ACROSS = 10
 """The number of values of R; the number of values of n is the number of points divided by ACROSS."""
@@ -30,4 +31,18 @@ def bench_growth_with_points(growth):
         {n: lambda n=n: checked(n) for n in (20, 100)},
         times=1,
         note="The plain way is a check of each instance; a sweep decides in float64 with error estimates what it can.",
+    )
+
+
+def bench_growth_with_workers(growth):
+    theorem = load_theorem("ahn2023.theorem3")
+
+    def swept(jobs):
+        assert verify.sweep(theorem, {"n": "5:124:120"}, jobs=jobs, L=3, d=3).counts == {"verified": 120}
+
+    growth(
+        "A sweep of 120 exact rows of Theorem 3",
+        "workers",
+        {jobs: lambda jobs=jobs: swept(jobs) for jobs in range(1, cores() + 1)},
+        note="Each row isolates the stationary points anew; the workers are started within the time.",
     )
