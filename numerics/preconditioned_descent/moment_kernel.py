@@ -16,8 +16,9 @@ the derivative of the loss in a variable, with r = e_Lᵀ x and C_l = S_l A_l:
 
 Prompts are processed in blocks that fit into the cache. The arrays of a block are flat. They consist of rows, and a row
 has one number for each prompt of the block: a vector has d rows, a matrix d² rows in row-major order, and those of
-layer 0 come first. Every product is of a matrix and a vector whose rows follow one another, so the arrays CT, MT and TT
-hold the transposes of C_l, M_l and T_l = M_l S_l. Sums are taken over the blocks of a chunk, then over chunks.
+layer 0 come first. A product of a matrix and a vector reads rows that follow one another, so the arrays CT, MT and TT
+hold the transposes of C_l, M_l and T_l = M_l S_l. A row of the symmetric S_l is read as its column; for l > 0 the two
+agree up to rounding. Sums are taken over the blocks of a chunk, then over chunks.
 """
 
 from typing import Any
@@ -65,7 +66,7 @@ def _transpose(d: int, v: Any, vi: int, out: Any, oi: int) -> None:
 
 @compiled
 def _add_products(wide: Any, d: int, M: Any, m: int, v: Any, vi: int, sign: float, out: Any, oi: int) -> None:
-    """Add sign · M v of each prompt to `out`."""
+    """Add sign · M v of each prompt to `out`; the length of `wide` is d or 1, here and below."""
     n, P, rows, factor = np.uintp(len(wide)), np.uintp(_BLOCK), np.uintp(d), out.dtype.type(sign)
     for i in range(np.uintp(0), rows, n):
         for k in range(np.uintp(0), rows, n):
@@ -201,9 +202,10 @@ def _backward_through_step(
     twice: Any, bar_S: Any, bar_M: Any, bar_C: Any, turned: Any, bar_h: Any, bar_x: Any, bar_k: Any, slopes_A: Any,
     slopes_B: Any,
 ) -> None:  # fmt: skip
-    """Write k̄_l, M_lᵀ x̄_{l+1} in place of x̄_{l+1}, and S̄_l + S̄_lᵀ in `twice`; add B̄_l and the term S_l C̄_l of Ā_l.
+    """Write k̄_l, M_lᵀ x̄_{l+1} in place of x̄_{l+1} and, for l > 0, S̄_l + S̄_lᵀ in `twice`; add B̄_l and S_l C̄_l.
 
-    If the loss depends on S_{l+1}, which `on` says, `twice` holds S̄_{l+1} + S̄_{l+1}ᵀ at the start.
+    S_l C̄_l is a term of Ā_l. If the loss depends on S_{l+1}, which `on` says, `twice` holds S̄_{l+1} + S̄_{l+1}ᵀ at the
+    start. `bar_h` is used as memory.
     """
     Q = d * d
     s, v = l * Q, l * d

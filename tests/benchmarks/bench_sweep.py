@@ -44,5 +44,5 @@ def bench_growth_with_workers(growth):
         "A sweep of 120 exact rows of Theorem 3",
         "workers",
         {jobs: lambda jobs=jobs: swept(jobs) for jobs in range(1, cores() + 1)},
-        note="Each row isolates the stationary points anew; the workers are started within the time.",
+        note="A first run, which is not timed, starts the workers.",
     )

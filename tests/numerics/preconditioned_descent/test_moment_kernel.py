@@ -25,7 +25,17 @@ def drawn(L, d, n, count, with_B):
 @pytest.mark.parametrize("with_B", [False, True])
 @pytest.mark.parametrize(
     ("L", "d", "n", "count"),
-    [(1, 1, 1, 1), (1, 3, 2, 65), (2, 3, 5, 7), (3, 2, 4, 64), (4, 2, 3, 130), (2, 6, 9, 40), (3, 5, 20, 1500)],
+    [
+        (1, 1, 1, 1),
+        (1, 3, 2, 65),
+        (2, 3, 5, 7),
+        (3, 2, 4, 64),
+        (4, 2, 3, 130),
+        (2, 6, 9, 40),
+        (1, 5, 9, 65),
+        (4, 5, 9, 65),
+        (3, 5, 20, 1500),
+    ],
 )
 def test_losses_and_gradients_are_the_references(L, d, n, count, with_B):
     matrices, tokens, weights = drawn(L, d, n, count, with_B)
@@ -81,16 +91,20 @@ def test_results_do_not_depend_on_threads(monkeypatch):
     assert moment_kernel._BLOCK * moment_kernel._CHUNK < 5000
 
 
-def test_overflowing_loss_is_not_finite():
-    (A,), tokens, weights = drawn(3, 2, 4, 30, False)
+@pytest.mark.parametrize("with_B", [False, True])
+@pytest.mark.parametrize("d", [2, 5])
+def test_overflowing_loss_is_not_finite(d, with_B):
+    matrices, tokens, weights = drawn(3, d, 7, 70, with_B)
     for scale in (1e200, float("nan")):
-        assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
+        A, *B = (scale * matrix for matrix in matrices)
+        assert not bool(mean_gradient(A, B[0] if B else None, reduced(tokens, weights))[0].isfinite())
 
 
 @pytest.mark.audit
 @pytest.mark.parametrize("with_B", [False, True])
-def test_float32_is_float64_to_its_rounding(with_B):
-    matrices, tokens, weights = drawn(3, 5, 20, 200, with_B)
+@pytest.mark.parametrize("d", [3, 5])
+def test_float32_is_float64_to_its_rounding(d, with_B):
+    matrices, tokens, weights = drawn(3, d, 20, 200, with_B)
     prompts = reduced(tokens, weights)
     expected, slopes = mean_gradient(matrices[0], matrices[1] if with_B else None, prompts)
     A, *B = (matrix.float() for matrix in matrices)

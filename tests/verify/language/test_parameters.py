@@ -152,6 +152,11 @@ def test_missing_and_unknown_parameters_are_named():
             parse_instance((T, ETA), {"T": 9, "eta": 1, "depth": 3}, partial=partial)
 
 
+def test_the_lower_end_is_included_or_excluded_or_none():
+    ends = [Parameter("x", "real", "", **given).lower for given in ({"minimum": 0}, {"above": Fraction(1, 2)}, {})]
+    assert ends == [0, Fraction(1, 2), None]
+
+
 def test_a_domain_has_an_upper_end():
     closed, opened = (Parameter("p", "real", "", minimum=0, **{end: 1}) for end in ("maximum", "below"))
     assert (closed.kind, closed.domain, opened.domain) == ("rational", "number >= 0 and <= 1", "number >= 0 and < 1")

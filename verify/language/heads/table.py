@@ -78,7 +78,8 @@ FORMS: Mapping[str, str] = {
     ),
     "for x > 0, 0 <= p < 1, y real, integer n >= 2": (
         "domains: ends are rational numbers, each included or not; a name without a domain is a real number; "
-        "x, y > 0 is x > 0, y > 0; integers n, m >= 1 are both integers; another relation, such as p <= q, is a hypothesis"
+        "x, y > 0 is x > 0, y > 0; the end of integers n, m >= 1 is that of both; any x, y and all x, y > 0 may be "
+        "written; another relation, such as p <= q, is a hypothesis"
     ),
     "7, 0.25, 1e-3, 1/3": "exact numbers",
     "x + y, x - y, x*y, x/y": "x/y has no value at y = 0",

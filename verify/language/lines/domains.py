@@ -19,11 +19,9 @@ from verify.language.expressions import STRICT
 from verify.language.lines.expressions import Part, Relation, names_in, relations
 from verify.language.parameters import Parameter
 
-_ENTRY = re.compile(
-    r"\s*(?P<all>(?:any|all|every)\s+(?=[^\W\d]))?(?:(?P<before>integers?|reals?)\s+)?(?P<entry>.*?)"
-    r"(?:\s+(?P<after>integer|real))?\s*",
-    re.DOTALL,
-)
+_ALL = re.compile(r"\s*(?:any|all|every)\s+(?=[\w(.]|[-+]\S)")
+"""A word before all domains; a sign with a space after it is an operation on a name."""
+_ENTRY = re.compile(r"\s*(?:(integers?|reals?)\s+(?=[\w(.+-]))?(.*?)(?:\s+(integer|real))?\s*", re.DOTALL)
 _WANTED = "a domain is written x > 0, 0 <= p < 1, x, y > 0, y real, integer n >= 2 or integers n, m >= 1"
 End: TypeAlias = tuple[Fraction, bool]
 """An end of a domain, and whether it is excluded."""
@@ -71,13 +69,16 @@ class Domains:
                 raise part.error(None, f"{name} has a second domain")
             self.known[name] = domain
 
-    def add_relation(self, part: Part, tree: ast.expr, *, integer: bool, before: Sequence[str]) -> None:
-        """Add a comparison, or a chain of comparisons; each name in `before` gets the domain of its only name.
+    def add_relation(
+        self, part: Part, tree: ast.expr, read: tuple[Mapping[str, Mapping[str, End]], bool], *, integer: bool,
+        before: Sequence[str],
+    ) -> None:  # fmt: skip
+        """Add a comparison, or a chain of comparisons, that `_ends` has read; `before` are names with the same domain.
 
         Raises InputError for a name that already has a domain. With `integer` or `before`, the comparison must give a
         domain to exactly one name, and nothing else.
         """
-        ends, has_others = _ends(part, tree)
+        ends, has_others = read
         if has_others:
             self.others.append(part)
         if (integer or before) and (len(ends) != 1 or has_others):
@@ -87,52 +88,88 @@ class Domains:
                 self.add(part, Domain(integer, **sides), *before, name)
 
 
-def _entry(part: Part) -> tuple[Part, str, bool]:
-    """Return an entry without its words, its kind in the singular, and whether it begins a group of names."""
-    parts = _ENTRY.fullmatch(part.text)
-    assert parts is not None
-    inner = Part(part.line, parts["entry"], part.column + parts.start("entry"))
-    words = [word for word in (parts["before"], parts["after"]) if word]
-    kinds = {word.removesuffix("s") for word in words}
-    if len(kinds) > 1:
-        raise inner.error(None, "a number is real or an integer, not both")
-    return inner, "".join(kinds), bool(parts["all"]) or any(word.endswith("s") for word in words)
+@dataclass
+class _Reader:
+    """The domains read so far, and the state that the next entry depends on.
+
+    `waiting` has the names, with their parts, that get a later end or none. A `group` is "integer" or "real" after a
+    plural, and in a line with `any`, `all` or `every`, `has_all`, a name needs no end. After `open_kind`, a kind and
+    the last name that has it, an entry must have a kind of its own.
+    """
+
+    has_all: bool
+    found: Domains = field(default_factory=Domains)
+    waiting: list[tuple[Part, str]] = field(default_factory=list[tuple[Part, str]])
+    group: str = ""
+    open_kind: tuple[str, str] | None = None
+
+    def end_group(self) -> None:
+        """Give the waiting names a domain without ends, and end the group."""
+        for part, name in self.waiting:
+            if not (self.group or self.has_all):
+                raise part.error(None, f"{name} has no domain; {_WANTED}")
+            self.found.add(part, Domain(self.group == "integer"), name)
+        self.waiting, self.group = [], ""
+
+    def read(self, entry: Part) -> None:
+        """Read an entry. Raises InputError if it is not understood."""
+        parts = _ENTRY.fullmatch(entry.text)
+        assert parts is not None
+        before, text, after = parts.groups(default="")
+        inner = Part(entry.line, text, entry.column + parts.start(2))
+        kind, is_plural = (before or after).removesuffix("s"), before.endswith("s")
+        if before and after and kind != after:
+            raise inner.error(None, "a number is real or an integer, not both")
+        tree = inner.parsed()
+        if kind:
+            if after and self.waiting:
+                raise inner.error(tree, _WANTED)
+            self.end_group()
+            self.group, self.open_kind = (kind if is_plural else ""), None
+        if isinstance(tree, ast.Name):
+            self._refuse_open_kind(inner, tree.id, kind)
+            if kind and not is_plural:
+                self.found.add(inner, Domain(kind == "integer"), tree.id)
+                self.open_kind = (kind, tree.id) if before else None
+            else:
+                self.waiting.append((inner, tree.id))
+        else:
+            self._read_relation(inner, tree, kind)
+
+    def _read_relation(self, part: Part, tree: ast.expr, kind: str) -> None:
+        ends, has_others = _ends(part, tree)
+        named = [name for name, sides in ends.items() if sides]
+        if named:
+            self._refuse_open_kind(part, named[0], kind)
+        is_first = isinstance(tree, ast.Compare) and isinstance(tree.left, ast.Name)
+        kind, group = kind or self.group, self.group
+        if (self.group or self.has_all) and not is_first:
+            self.end_group()
+        before = [name for _, name in self.waiting]
+        self.found.add_relation(part, tree, (ends, has_others), integer=kind == "integer", before=before)
+        self.waiting, self.group = [], ""
+        self.open_kind = (group, named[0]) if group and named else self.open_kind
+
+    def _refuse_open_kind(self, part: Part, name: str, kind: str) -> None:
+        if self.open_kind and not kind:
+            word, before = self.open_kind
+            raise part.error(None, f"after {word} {before}, {name} needs a kind too: integer or real")
 
 
 def domains_in(part: Part) -> Domains:
     """Return the domains in a list.
 
-    `integers`, `reals`, `any`, `all` and `every` begin a group: their kind, and the end that follows, is that of each
-    name up to this end or to the next kind, as in `integers n, m >= 1` and `any x, y`. Raises InputError for an entry
-    that is not understood, and for `integer n, m >= 1`, which does not say whether it is a group.
+    In `x, y > 0` and `integers n, m >= 1` the end is that of each name. After `any`, `all` or `every`, a name needs no
+    end. Raises InputError for an entry that is not understood, and for `integer n, m >= 1`, which does not say whether
+    m is an integer.
     """
-    found, waiting, group, alone = Domains(), list[str](), "", ""
-    for each in part.split():
-        inner, kind, begins = _entry(each)
-        tree = inner.parsed()
-        if alone and not kind:
-            way = f"write {alone.replace(' ', 's ')}, {inner.text.strip()}, or a kind for each name"
-            raise inner.error(None, f"{alone} leaves the kind of the next name open: {way}")
-        if group and (kind or begins):
-            found.add(inner, Domain(group == "integer"), *waiting)
-            waiting = []
-        if (waiting and begins) or (kind and waiting and not isinstance(tree, ast.Name)):
-            raise inner.error(tree, _WANTED)
-        group = (kind or "real") if begins else "" if kind else group
-        alone = ""
-        if not isinstance(tree, ast.Name):
-            found.add_relation(inner, tree, integer="integer" in (kind, group), before=waiting)
-            waiting, group = [], ""
-        elif kind and not begins:
-            found.add(inner, Domain(kind == "integer"), tree.id)
-            alone = f"{kind} {tree.id}" if each.text.split()[0] == kind else ""
-        else:
-            waiting.append(tree.id)
-    if group:
-        found.add(part, Domain(group == "integer"), *waiting)
-    elif waiting:
-        raise part.error(None, f"{waiting[0]} has no domain; {_WANTED}")
-    return found
+    word = _ALL.match(part.text)
+    reader = _Reader(word is not None)
+    start = word.end() if word else 0
+    for entry in Part(part.line, part.text[start:], part.column + start, part.name).split():
+        reader.read(entry)
+    reader.end_group()
+    return reader.found
 
 
 def _ends(part: Part, tree: ast.expr) -> tuple[dict[str, dict[str, End]], bool]:

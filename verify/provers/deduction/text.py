@@ -125,8 +125,7 @@ def _margin(relation: Any) -> str:
 
 def _bound(name: str, statement: Statement) -> str:
     parameter = next(p for p in statement.parameters if p.name == name)
-    least = parameter.minimum if parameter.minimum is not None else parameter.above
-    return text_of(sp.Symbol(name) - sp.sympify(least))
+    return text_of(sp.Symbol(name) - sp.sympify(parameter.lower))
 
 
 def _text(data: Any) -> str:

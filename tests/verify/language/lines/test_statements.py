@@ -87,15 +87,20 @@ def test_names_before_a_domain_have_it_too():
     [
         ("integers n, m >= 1", "integer n >= 1, integer m >= 1"),
         ("integers n, m", "integer n, integer m"),
+        ("integers n, 0 < m < 5", "integer n, integer 0 < m < 5"),
+        ("integers n, real m", "integer n, real m"),
+        ("reals n, m > 0", "n > 0, m > 0"),
         ("any n, m", "real n, real m"),
+        ("any n, 0 <= m <= 1", "n real, 0 <= m <= 1"),
         ("all n, m > 0", "n > 0, m > 0"),
-        ("every real n, m > 0", "n > 0, m > 0"),
-        ("integers n, m real", "integer n, real m"),
-        ("any n, integers m", "real n, integer m"),
+        ("every n, integers m", "real n, integer m"),
+        ("all -1 <= n, any", "-1 <= n, real any"),
+        ("integer n, n <= m", "integer n, n <= m, real m"),
     ],
 )
 def test_a_word_in_the_plural_is_about_the_names_up_to_an_end(group, each):
-    assert read_line(f"n*m >= 1 for {group}") == read_line(f"n*m >= 1 for {each}")
+    line = "n*any >= 1" if "any" in each else "n*m >= 1"
+    assert read_line(f"{line} for {group}") == read_line(f"{line} for {each}")
 
 
 def test_a_name_may_be_a_word_of_a_group():
@@ -120,9 +125,9 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 if", "column 9: an expression is missing"),
         ("x > 1 for", "column 10: an expression is missing"),
         ("x > 1 if x > 2 if x > 3", "column 16: a second 'if'"),
-        ("x > 1 for x", "column 10: x has no domain; a domain is written"),
-        ("x > y for x, y", "column 10: x has no domain; a domain is written"),
-        ("x > y for x, integer y >= 1", "column 22: a domain is written"),
+        ("x > 1 for x", "column 11: x has no domain; a domain is written"),
+        ("x > y for x, y", "column 11: x has no domain; a domain is written"),
+        ("x > y for x, integer y >= 1", "column 11: x has no domain"),
         ("x > y for x, y > x", "column 14: a domain is written"),
         ("x > y for integer x <= y", "column 19: a domain is written"),
         ("x > y for x > 0, x, y > 1", "column 21: x has a second domain"),
@@ -146,10 +151,14 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
         ("x > 1 for x == 2", "column 11: a domain has ends"),
         ("x > 1 for integer x real", "column 19: a number is real or an integer"),
-        ("n*m > 0 for integer n, m >= 1", "column 24: integer n leaves the kind of the next name open"),
-        ("n*m > 0 for x > 1, integer n, m", "integer n leaves the kind of the next name open: write integers n, m, or"),
-        ("n*m > 0 for n, integers m >= 1", "column 25: a domain is written"),
-        ("n*m > 0 for n, any m", "column 20: a domain is written"),
+        ("n*m > 0 for integer n, m >= 1", "column 24: after integer n, m needs a kind too: integer or real"),
+        ("n*m > 0 for x > 1, integer n, m", "column 31: after integer n, m needs a kind"),
+        ("n*m > 0 for integers n, m >= 1, x > 1", "column 33: after integer m, x needs a kind"),
+        ("n*m > 0 for every real n, m > 1", "column 27: after real n, m needs a kind"),
+        ("n*m > 0 for n, m integer, x > 0", "column 16: a domain is written"),
+        ("n*m > 0 for any n, m integer", "column 20: a domain is written"),
+        ("n*m > 0 for n, integers m >= 1", "column 13: n has no domain"),
+        ("n*m > 0 for any n, n, integer m", "column 20: n has a second domain"),
         ("x > 1 for y > 0", "y has a domain, and is in no claim"),
         ("x > z > 1 if w**2 for x > 0", "column 14: a relation is needed"),
         ("x > 1\n", "must be one line of printable characters"),
