@@ -72,7 +72,7 @@ def test_a_theorem_that_is_not_there_is_one_line(cli, theorem_file, verb):
     assert_one_line(cli(verb, "wang2024.theorem9"), "wang2024.theorem9", "unknown id", "wang2024.theorem1")
     assert_one_line(cli(verb, "no_such_file.py:theorem"), "no_such_file.py", "no such file")
     empty = theorem_file("x = 1\n", "empty.py", header="")
-    assert_one_line(cli(verb, f"{empty}:x"), "holds no theorem")
+    assert_one_line(cli(verb, f"{empty}:x"), "contains no theorem")
     mine = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n')
     assert_one_line(cli(verb, f"{mine}:other"), "the file has the theorems mine")
 
@@ -80,7 +80,7 @@ def test_a_theorem_that_is_not_there_is_one_line(cli, theorem_file, verb):
 def test_a_message_names_the_file_however_long_its_path(cli, theorem_file, tmp_path):
     (tmp_path / ("deep" * 12)).mkdir()
     path = theorem_file("x = 1\n", "deep" * 12 + "/empty.py", header="")
-    assert_one_line(cli("check", path), "empty.py", "holds no theorem")
+    assert_one_line(cli("check", path), "empty.py", "contains no theorem")
     assert_one_line(cli("check", path + "x"), "empty.py")
 
 
