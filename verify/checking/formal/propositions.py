@@ -7,9 +7,9 @@ statement covers the sentences that a proposition rests on, so that it changes i
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache
-from typing import NamedTuple, NoReturn
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from verify.checking.formal.sources import Sources, sentences
 from verify.checking.registry import package_folder
@@ -144,22 +144,30 @@ def rests_on(sources: Sources, proposition: Definition) -> set[Definition]:
     return used
 
 
-def _parts(sources: Sources, module: str) -> Iterator[Definition | str]:
-    """Yield a file's sentences in order: definitions as `Definition`, the others as text."""
-    for sentence in sentences(sources.files[module].read_text(encoding="utf-8")):
+def _parts(sources: Sources, module: str) -> Sequence[Definition | str]:
+    """Return a file's sentences in order: definitions as `Definition`, the others as text."""
+    return _parsed(module, sources.file(module), sources.files[module].read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=256)
+def _parsed(module: str, file: str, text: str) -> Sequence[Definition | str]:
+    """Return the parts of a file's text; cached, because most propositions of a package rest on the same files."""
+
+    def part(sentence: str) -> Definition | str:
         if named := _DEFINITION.fullmatch(sentence):
             words = Counter(_MORE.findall(sentence))
             if words["where"] or words["with"] != words["match"]:
-                _refuse(sources, module, f"{sentence[:60]!r} is no definition of one name")
-            yield Definition(module, named[1], sentence)
-        elif _OTHER.fullmatch(sentence):
-            yield sentence
-        else:
-            _refuse(sources, module, f"{sentence[:60]!r} is no definition")
+                raise _not_definitions(file, f"{sentence[:60]!r} is no definition of one name")
+            return Definition(module, named[1], sentence)
+        if not _OTHER.fullmatch(sentence):
+            raise _not_definitions(file, f"{sentence[:60]!r} is no definition")
+        return sentence
+
+    return tuple(map(part, sentences(text)))
 
 
-def _refuse(sources: Sources, module: str, why: str) -> NoReturn:
-    raise TheoremError(f"formal text: {sources.file(module)}: {why}, and propositions rest on the file")
+def _not_definitions(file: str, why: str) -> TheoremError:
+    return TheoremError(f"formal text: {file}: {why}, and propositions rest on the file")
 
 
 def _read(sources: Sources, module: str, used: Collection[Definition]) -> list[str]:
