@@ -21,9 +21,7 @@ def pytest_cmdline_main(config):
     """
     if lacking := lack("torch"):
         raise pytest.UsageError(f"the papers' checks: {lacking}")
-    use_all_cores(config)
-    if config.getoption("numprocesses", None) and config.getoption("dist") == "no":
-        config.option.dist = "loadgroup"
+    use_all_cores(config, "loadgroup")
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,13 +5,18 @@ import gc
 import os
 import shutil
 import tempfile
+from collections import defaultdict
 from functools import cache
+from random import Random
 
 import pytest
 from hypothesis import settings
 
 from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
+
+SHARE = 24
+"""Number of a function's audited cases in a run, so that `make audit` takes minutes; its seed is the commit's."""
 
 # Without a deadline, Hypothesis's draws do not depend on the clock.
 settings.register_profile("tests", deadline=None)
@@ -55,7 +60,10 @@ def pytest_sessionfinish():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--audit", action="store_true", help="run the tests marked audit")
+    parser.addoption(
+        "--audit", action="store_true", help=f"run the tests marked audit, of one function at most {SHARE}"
+    )
+    parser.addoption("--whole", action="store_true", help="with --audit, run all cases")
     parser.addoption("--formal", action="store_true", help="run the tests marked formal, where Rocq is installed")
 
 
@@ -63,6 +71,20 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if why := _not_run(config, {mark.name for mark in item.iter_markers()}):
             item.add_marker(pytest.mark.skip(reason=why))
+    if config.getoption("--audit") and not (config.getoption("--whole") or config.getoption("keyword")):
+        left_out = _left_out(items, config.getoption("--seed") or 0)
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _left_out(items, seed):
+    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("audit"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    drawn = {name: Random(f"{seed} {name}").sample(some, SHARE) for name, some in cases.items() if len(some) > SHARE}
+    return {item for name, kept in drawn.items() for item in cases[name] if item not in kept}
 
 
 def _not_run(config, marks):

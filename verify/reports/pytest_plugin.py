@@ -67,11 +67,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--report", metavar="DIR", help="write report.html, with the run's measurements, to a folder")
 
 
-def use_all_cores(config: pytest.Config) -> None:
+def use_all_cores(config: pytest.Config, dist: str = "worksteal") -> None:
     """Run whole folders on all cores, if pytest-xdist is installed and no number of processes is given.
 
     This does nothing with `--collect-only` or `--pdb`, or if an argument is not a folder. Otherwise each process has
     one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
+    Tests on several processes are distributed by pytest-xdist's way `dist`, unless `--dist` is given. By default, a
+    process without tests takes over tests that another has not begun.
     Call it in a folder's `pytest_cmdline_main`, which must run before pytest-xdist's.
     """
     option = config.option
@@ -79,6 +81,8 @@ def use_all_cores(config: pytest.Config) -> None:
     if not given and not option.collectonly and not option.usepdb and all(Path(each).is_dir() for each in config.args):
         option.numprocesses = "auto"
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if getattr(option, "numprocesses", None) and option.dist == "no":
+        option.dist = dist
 
 
 def draw_by_id(config: pytest.Config) -> None:
