@@ -31,21 +31,28 @@ _WORTH_A_THREAD = 2**20
 
 @compiled
 def _product(rows: Any, vector: Any) -> Any:
-    """Return the products of rows and a vector."""
-    out = np.empty(len(rows), vector.dtype)
-    for i in range(len(rows)):
-        row, total = rows[i], vector.dtype.type(0)
+    """Return the products of rows and a vector; two rows at a time, so that the vector is loaded half as often."""
+    out, last = np.empty(len(rows), vector.dtype), len(rows) - 1
+    for i in range(0, len(rows), 2):
+        k = min(i + 1, last)
+        one, two, first, second = rows[i], rows[k], vector.dtype.type(0), vector.dtype.type(0)
         for j in range(len(vector)):
-            total += row[j] * vector[j]
-        out[i] = total
+            first += one[j] * vector[j]
+            second += two[j] * vector[j]
+        out[i], out[k] = first, second
     return out
 
 
 @compiled
 def _combination(weights: Any, rows: Any) -> Any:
-    """Return the weighted sum of the rows."""
-    out = np.zeros(rows.shape[1], rows.dtype)
-    for i in range(len(rows)):
+    """Return the weighted sum of the rows; four rows at a time, so that the sum is loaded a quarter as often."""
+    out, fours = np.zeros(rows.shape[1], rows.dtype), len(rows) // 4 * 4
+    for i in range(0, fours, 4):
+        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        of_a, of_b, of_c, of_d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for j in range(len(out)):
+            out[j] += of_a * a[j] + of_b * b[j] + of_c * c[j] + of_d * d[j]
+    for i in range(fours, len(rows)):
         row, weight = rows[i], weights[i]
         for j in range(len(out)):
             out[j] += weight * row[j]
@@ -69,8 +76,9 @@ def _write_signs(octets: Any, plane: int, signs: Any, d: int, Z: Any) -> None:
         row, first = Z[t], 2 * (t % SIDE * plane + t // SIDE * squares(d_e))
         for k in range(d_e // 8):
             eight, known = row[d + 8 * k : d + 8 * k + 8], signs[octets[first + k]]
-            for j in range(8):
-                eight[j] = known[j]
+            # All eight are read before one is written, so that the compiler need not keep the order.
+            a, b, c, e, f, g, h, i = known[0], known[1], known[2], known[3], known[4], known[5], known[6], known[7]
+            eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7] = a, b, c, e, f, g, h, i
         for j in range(d_e // 8 * 8, d_e):
             row[d + j] = signs[octets[first + j // 8], j % 8]
 
