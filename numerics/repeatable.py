@@ -17,7 +17,7 @@ def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
 
 
 def key_for(seed: int, purpose: str) -> int:
-    """Return the key of 64 bits of a seed for one purpose, for a counter-based generator."""
+    """Return a 64-bit key for a counter-based generator, derived from a seed and a purpose."""
     return int.from_bytes(_derived(seed, purpose)[:8])
 
 

@@ -90,7 +90,7 @@ def ended_below(losses: Sequence[float], level: float) -> Verdict:
 
 
 def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d: int) -> Verdict:
-    """Compare the losses of least squares of least Σ-norm at each n < d, the entries of `at`, with d − n.
+    """Compare the loss of the least-squares solution of least Σ-norm with d − n, at the numbers n < d in `at`.
 
     After whitening the error is the part of w ~ N(0, I) outside the span of n Gaussian vectors. Its expected squared
     norm is d − n.

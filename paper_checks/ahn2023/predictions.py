@@ -1,5 +1,6 @@
 """Predictions for the figures' curves: least losses on S, losses of equal steps, and Dist(Σ^{-1}, I).
 
+S is the set of Theorems 3 and 4: every A_l is a multiple of Σ^{-1}, and in Theorem 4 every B_l is a multiple of I.
 Training moves all entries of the matrices and may leave S. So the least loss on S is not a lower bound of the loss
 after training.
 """
@@ -90,9 +91,10 @@ figure3 = Prediction(
 
 
 def loss_of_equal_steps(L: int, d: int, n: int, a: float) -> float:
-    """Return E tr (I − aS)^{2L}, the loss of L Σ^{-1}-preconditioned steps of one size a on n examples.
+    """Return the loss after L steps of one size a on n examples, each step preconditioned by Σ^{-1}.
 
-    The mean is exact for this a, and rounded once.
+    It is E tr (I − a XXᵀ/n)^{2L}, where X has n independent standard normal columns. The mean is exact for this a, and
+    rounded once.
     """
     moments = trace_moments(2 * L, n, d)
     return float(sum(math.comb(2 * L, k) * Fraction(-a) ** k * moment for k, moment in enumerate(moments)))
@@ -137,7 +139,7 @@ def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
 figure6 = Prediction(
     id="ahn2023.figure6",
     title="Theorem 3's least loss, which the best preconditioned steps attain too; the loss of equal steps, as in the "
-    "authors' code; d − n, the loss of least squares of least Σ-norm on n < d examples",
+    "authors' code; d − n, the loss of the least-squares solution of least Σ-norm on the n < d examples that it uses",
     predict=_over_examples,
 )
 figure7 = Prediction(

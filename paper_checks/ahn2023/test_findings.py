@@ -95,7 +95,8 @@ def test_figure_2(least):
     for i, a in enumerate(steps):
         printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
-    # The intervals are narrow compared with the distances between the steps: no step is between the first two.
+    # The intervals are narrow compared with the distances between the steps: no step lies between the first two
+    # intervals.
     assert not any(0.435 < a < 0.685 for a in steps)
 
 
@@ -199,8 +200,8 @@ def test_the_slope_and_the_gain_where_labels_are_read(two_steps):
     n, d, (_, total, product) = 20, 5, map(float, two_steps)
     root, expected = math.sqrt(total**2 - 4 * product), findings.theorem3_over_all_entries.expect
     for order, a in (("smaller", (total - root) / 2), ("larger", (total + root) / 2)):
-        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query, with the first step a and u(s) = s (1 − a s)²;
-        # by symmetry w may be taken as |w| e_1.
+        # The label's error is the product of the query and p(S)w − t a (wᵀu(S)w) S w. Here t is the last diagonal entry
+        # of Q_1, a the first step, p(s) = 1 − σs + πs² and u(s) = s (1 − a s)². By symmetry w may be taken as |w| e_1.
         seen, error = {1: 1.0, 2: -2 * a, 3: a * a}, {1: 1.0, 2: -total, 3: product}
         pairs = product_of(seen, error), product_of(seen, seen)
         mixed = d * (d + 2) * sum(c * along(n, d, *k) / n ** sum(k) for k, c in pairs[0])
@@ -216,7 +217,8 @@ def product_of(one, other):
 
 def test_the_two_minima_of_one_layer():
     # At n = 1, d = 2 a step a in a coordinate with Σ's eigenvalue λ leaves λ E (w − aSw)_1² = λ (1 − 2aλ + a²κ), where
-    # κ = E x_1²|x|² = λ (2λ + tr Σ), whether P or Q reads the label; in a coordinate that is not used the step is 0.
+    # κ = E x_1²|x|² = λ (2λ + tr Σ). The loss is the same whether P or Q reads the examples' labels. In a coordinate in
+    # which the layer takes no step, a is 0.
     eigenvalues = Fraction(1), Fraction(1, 2)
     least = [x * (1 - x**2 / (x * (2 * x + sum(eigenvalues)))) for x in eigenvalues]
     expected = findings.theorem1_has_other_local_minima.expect

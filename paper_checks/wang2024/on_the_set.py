@@ -124,8 +124,9 @@ class Layer:
     def off(self, C: float) -> float:
         """Return an estimate of the relative errors of P and R.
 
-        It is the enclosures' largest relative half-width plus the size of the interpolation's last terms. In all uses
-        each term is less than half of the term before. The absolute errors are no larger, since P and R are at most 1.
+        It is the enclosures' largest relative half-width plus the size of the last Chebyshev coefficients. The
+        coefficients fall fast, so the last ones estimate the rest of the series, without bounding it. The absolute
+        errors are no larger, since P and R are at most 1.
         """
         return self._cell(C).off
 
@@ -137,7 +138,7 @@ class Layer:
     def best(self) -> tuple[float, float]:
         """Return the α and C of the least loss on the set: C maximises P²/R, and α = P/(qR).
 
-        Raises InputError unless the maximum is shown to be attained; otherwise the loss may fall for all C.
+        Raises InputError if the maximum is not shown to be attained: the loss may then keep falling as C grows.
         """
 
         def rising(C: float) -> bool:

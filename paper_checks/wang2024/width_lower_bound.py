@@ -52,7 +52,7 @@ def bound(T: int, q: int, d: int, m: int) -> float:
 
 
 def not_below(least: float, measured: Measurement, *, comparisons: int, resolution: float = 0.05) -> Verdict:
-    """Decide whether a loss is not below the smallest one by more than chance.
+    """Decide whether a measured loss is at least the smallest loss, up to chance.
 
     The false-alarm chance is shared by `comparisons` comparisons. The verdict is inconclusive if the loss may be below,
     and chance could hide more than a share `resolution` of the smallest loss. A loss that is infinite or not a number
@@ -128,7 +128,7 @@ random_first_layers = Crossing(
     instances=_drawn(),
     held=_random,
     theory=bound,
-    # With no measurements, or with one for each number of X, the loss equals the formula.
+    # With no measurements, or with T d of them (one for each entry of X), the loss equals the formula.
     planted={"1 % above the formula": _more(1.01)},
     sizes=("T", "q", "d", "m"),
 )
@@ -138,7 +138,8 @@ def _at_length(*, device: str, full: bool, seed: int) -> Verdict:
     """Compare random layers at the paper's sizes with the smallest loss, with a resolution of about 1 %.
 
     Their loss is (T − 1)/(T − q) times the smallest loss, so 1 % above it, and chance is 0.3 % of it (0.07 % in full).
-    So a loss that is 1.6 % too low, as with eight measurements too many, is detected; a loss 1 % too low is not.
+    So a loss that is 1.6 % too low, as the formula is for eight measurements more, is detected; one that is 1 % too low
+    is not.
     """
     experiment, least = load_experiment("wang2024.random_first_layers"), bound(*AT_LENGTH.values())
     subsets = 20_000 if full else 1000
@@ -194,8 +195,8 @@ def _best(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 
 best_first_layers = Crossing(
     id="wang2024.fcn_width_best_layers",
-    title="First layers optimised against the formula reach it and do not fall below it; the named measurements "
-    "attain it",
+    title="First layers optimised for a small loss reach the formula and do not fall below it; the measurements that "
+    "the proof names attain it",
     subject="width lower bound, optimised first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
@@ -211,7 +212,8 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.first_layer_readings")
     T, q, d, m = (6, 3, 2, 5) if full else (4, 2, 2, 3)
     samples, least = (1_000_000 if full else 20_000), bound(T, q, d, m)
-    # A measurement is nearest to a wrong multiple with chance 10⁻⁵⁰ if multiples are 30 apart, and 1/20 if 4 apart.
+    # In design none_more `spacing` times the code of y is added to the first measurement, and the code is read by
+    # rounding. It is read wrongly with chance about 10⁻⁵⁰ at spacing 30, and 1/20 at spacing 4.
     exact = [("one_more", name, 0) for name in STRICTLY_MONOTONE]
     exact += [("pairs", name, 0) for name in ODD_PART_MONOTONE] + [("none_more", name, 30) for name in ON_AN_INTERVAL]
     near = [("none_more", name, spacing) for name in ("linear", "relu") for spacing in (1, 4)]

@@ -10,10 +10,10 @@ sums of E (S^k)_ij.
 traces tr W^m,
 
     E[(W^k)_ij F] = (n + k − 1) E[(W^{k−1})_ij F] + Σ_{s=0}^{k−2} E[tr W^{s+1} (W^{k−2−s})_ij F]
-                    + Σ_{tr W^m in F} 2m E[(W^{k−1+m})_ij F / tr W^m],        (W⁰)_ij = δ_ij,
+                    + Σ_{tr W^m in F} 2m E[(W^{k−1+m})_ij F / tr W^m],        (W⁰)_ij = δ_ij.
 
-and in the first X of a trace tr W^k the rule of `trace_moments`, in which (W^m)_ij counts as one more factor. The
-shortest factor is taken first.
+Integration by parts in the first X of a trace tr W^k gives the rule of `trace_moments`, in which (W^m)_ij counts as one
+more factor. The shortest factor is taken first.
 
 *Theorem 3's point.* There p(s) = ∏(1 − a_l s) = Σ c_k s^k has rational coefficients c_k, but the a_l need not be
 rational. The slope in a_l has φ_l(s) = −2 s p(s) q(a_l, s), q(a, s) = Σ_j s^j Σ_{i≤j} c_i a^{j−i}. So the sum of the

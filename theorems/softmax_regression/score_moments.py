@@ -1,7 +1,8 @@
-"""Steps of `first_order_layer`: a mean's slopes under tilted scores, a mixed third moment, softmax's slope, a family.
+"""Steps of `first_order_layer`: a mean's slopes, a mixed third moment, softmax's slope, and a family of tasks.
 
-c and s are a target and a score of a row, and E is the mean under the softmax of t s. m = E c; A and B are the means of
-s weighted by c and by 1 − c, and K_1 and K_0 the means of (s − E s)² with these weights.
+c and s are a target and a score of a row, E is the mean under the softmax of t s, and phi(t) = E c. m = E c; A and B
+are the means of s weighted by c and by 1 − c, and K_1 and K_0 the means of (s − E s)² with these weights. The family of
+tasks bounds the best factor from below.
 """
 
 import sympy as sp
@@ -24,6 +25,7 @@ four, left = sp.Symbol("four", positive=True), sp.Symbol("left", nonnegative=Tru
 s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
 v = sp.Symbol("v", positive=True)
 
+# phi(t) by the means at t = 0, with e^(ts) to second order in t, which gives phi' and phi'' at 0 exactly.
 _path = (mean_c + mean_cs * t + mean_css * t**2 / 2) / (1 + mean_s * t + mean_ss * t**2 / 2)
 bend_of_the_mean = mean_css - mean_c * mean_ss - 2 * mean_s * mean_cs + 2 * mean_c * mean_s**2
 UNIT = eta * beta * w * spread**2
@@ -82,12 +84,14 @@ SPLIT = Identity(
     m * (1 - m) * (own - other),
     "the covariance of c and g is m (1-m) (K_1 - K_0), K_1 the mean of g weighted by c, and K_0 by 1 - c",
 )
+# E' is the mean weighted by c, and E' s = A.
 OWN_MEAN = Implication(
     "own_mean",
     (sp.Le(mean_ss, A), sp.Eq(mean_s, m * A + (1 - m) * B)),
     sp.Le(mean_ss - 2 * mean_s * A + mean_s**2, A * (1 - A) + ((1 - m) * (A - B)) ** 2),
     "E' (s - E s)^2 <= A (1-A) + (1-m)^2 (A-B)^2 where E' s^2 <= E' s = A and E s = m A + (1-m) B",
 )
+# E' is the mean weighted by 1 - c, and E' s = B.
 OTHER_MEAN = Implication(
     "other_mean",
     (sp.Ge(mean_ss, B**2), sp.Eq(mean_s, m * A + (1 - m) * B)),
@@ -158,6 +162,7 @@ CENTRED = Implication(
     sp.Le((x - (own + other) / 2) ** 2, ((own - other) / 2) ** 2),
     "(x - (p + q)/2)^2 <= ((p - q)/2)^2 where q <= x <= p",
 )
+# It is used for x = E |e - E e|.
 MEAN_DEVIATION = Implication(
     "mean_deviation",
     (sp.Le(u**2, mean_ss - mean_s**2), sp.Le(mean_ss, k**2)),
@@ -231,6 +236,8 @@ HALF_BEND = Implication(
     sp.Eq(v * (n * w**2 * x / 2) / w, eta / 2 * x),
     "v (n w^2 x/2)/w = (eta/2) x where n w v = eta",
 )
+# Two entries of softmax have the same probability p, and their logits move at the rates x and -x. The entries then move
+# at the rates p (x - e) and p (-x - e), e the mean rate of all logits under softmax.
 DIFFERENCE_OF_TWO = Identity(
     "difference_of_two",
     m * (x - target) - m * (-x - target),
@@ -260,6 +267,7 @@ FIRST = Identity(
     s_j * (b_j - 1 / n),
     "at equal scores row j adds s_j (b_j - 1/n) to the covariance of n b and s",
 )
+# The slope of the loss in logit i is p_i (c_i - g), c = p - b the residual and g its mean under p; here p_i = 1/n.
 AT_ZERO = Implication(
     "at_zero",
     (sp.Eq(total_b, 1),),

@@ -3,7 +3,8 @@ r"""The population loss's gradient in all entries of W and V, near the set of Le
 *The points.* V = α (I, v √κ 11ᵀ); the positional block of W is C I or C 11ᵀ, and all other entries of W are 0. On the
 set v = 0, and the block is C I.
 
-*A sample.* With r = f − STS, f = Σ_j p_j V z_j, and u = Σ_{i∈y} e_i, so that z_query = (0; u),
+*A sample.* The target is STS = (1/q) Σ_{i∈y} x_i, and the residual is r = f − STS, f = Σ_j p_j V z_j. With
+u = Σ_{i∈y} e_i, so that z_query = (0; u),
 
     ∂/∂V = Σ_j p_j r z_jᵀ,    ∂/∂W = Σ_j p_j (r·V z_j − Σ_m p_m r·V z_m) z_j z_queryᵀ,
 
@@ -15,8 +16,8 @@ whose moments of order 0 to 3 are those of the normal distribution: odd moments 
 
 *The encodings.* The law has finitely many equally likely draws, and all are enumerated. The encodings times √κ are
 integers, and so are the logits times κ/C; κ is d_e for signs, 1 for unit vectors. Each mean is then a sum of rationals
-times x^s/D(x)^r with x = e^{C/κ}: a product of r shares has the divisor D(x)^r, D(x) the sum of the powers of x with
-these logits as exponents. Terms are stored by (D, r, s). The terms of the same D add up to a polynomial in x over D³.
+times x^s/D(x)^k with x = e^{C/κ}: a product of k shares has the divisor D(x)^k, D(x) the sum of the powers of x with
+these logits as exponents. Terms are stored by (D, k, s). The terms of the same D add up to a polynomial in x over D³.
 If all of these polynomials vanish, the mean is exactly 0 for every C. If not, it is enclosed in balls.
 
 P = E Σ_{i∈y} p_i and R = E Σ_i p_i², sums over the tokens, and their slopes in C are computed by their definitions,
@@ -53,7 +54,7 @@ Drawn: TypeAlias = tuple[Integers, Integers]
 Name: TypeAlias = Literal["V1", "V0", "W2", "W1", "L2", "L1", "L0", "P", "R", "P'", "R'"]
 """Gradients and loss by the power of α, then P, R and their slopes."""
 Term: TypeAlias = tuple[tuple[int, ...], int, int]
-"""The exponents of D in order (none for r = 0), then r and s."""
+"""The exponents of D in order (none for k = 0), then k and s."""
 Sums: TypeAlias = Mapping[Term, Sequence[Fraction]]
 
 ONE: Sums = {((), 0, 0): [Fraction(1)]}
@@ -160,9 +161,10 @@ def _times(factor: Fraction, numbers: Integers) -> list[Fraction]:
 
 
 def _gradients(drawn: Drawn, X: Integers, y: tuple[int, ...], beside: bool) -> Iterator[tuple[Name, Integers]]:
-    """Yield flat coefficients of products of shares, indexed by the shares' tokens, summed over the samples of a draw.
+    """Yield flat coefficients of products of shares, indexed by the shares' tokens, summed over samples.
 
-    Factors α and 1/q are left out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
+    The samples are all pairs of one of the given draws of the encodings, which have the same logits, and one of the X.
+    Factors α and 1/q are left out: the target is the sum over y, not the mean, and V is (I, 11ᵀ) or (I, 0).
     """
     import numpy as np
 
@@ -217,7 +219,7 @@ def _add(sums: dict[Term, Integers], v: tuple[int, ...], tensor: Integers) -> No
 
 
 def combined(parts: Iterable[tuple[Fraction, Sums]]) -> dict[Term, list[Fraction]]:
-    """Return a linear combination without terms that vanish; by Σ x^v/D = 1, terms with r > 0 are written over D³."""
+    """Return a linear combination without terms that vanish; by Σ x^v/D = 1, terms with k > 0 are written over D³."""
     total: dict[Term, list[Fraction]] = {}
     for factor, sums in parts:
         for (divisor, order, power), entries in sums.items():

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-r"""A clause: the mean of a polynomial in traces of words in normal matrices, in terms of traces of given matrices.
+r"""A clause: the mean of a polynomial in traces of words in Gaussian matrices, given by traces of fixed matrices.
 
 Scalars such as xᵀAx and |x|² are traces, too: of words with one row and one column. The mean is computed as a sum over
 pairings (`pairings`), for matrices of all sizes; the re-checker computes it again by Gaussian integration by parts.
@@ -40,17 +40,17 @@ class GaussianMoment(Equality):
     shapes
         Rows and columns of each letter: positive integers, or symbols for positive integers.
     normal
-        The letters whose columns are independent and N(0, C), each with C: a letter, or None for I. Different normal
-        letters are independent.
+        The Gaussian letters, whose columns are independent and N(0, C): a map from each of them to C, a letter, or to
+        None for I. Different normal letters are independent.
     random
-        Random traces: the name of each, with the polynomial in the letters of which it is the trace.
+        Random traces: a map from each name to a polynomial in the letters. The name stands for its trace.
     traces
         Values of traces of words without a normal letter, by the word: an assumption on the given matrices.
     symmetric
         The symmetric letters other than the covariances.
     steps
-        Step functions θ(x'v): by the name of each, the normal column x and v. θ is 1 above 0, 1/2 at 0, and 0 below, so
-        that relu(s) = s θ(s).
+        Step functions: a map from each name to (x, v). The name stands for θ(xᵀv), x a normal column of its own and v
+        an expression of the same shape. θ is 1 above 0, 1/2 at 0, and 0 below, so that relu(s) = s θ(s).
     says
         The clause in words.
 
@@ -183,11 +183,12 @@ class GaussianMoment(Equality):
             used = [name for name, power in zip(names, powers, strict=True) for _ in range(power)]
             halves = [name for name in used if name in self.steps]
             if len(set(halves)) != len(halves):
-                raise TheoremError(f"clause {self.label}: a power of a step")
+                raise TheoremError(f"clause {self.label}: a power of a step function is not supported")
             for chosen in product(*(named[name] for name in used if name in named)):
                 words = tuple(sorted(word for _, words in chosen for word in words))
                 if any(sum(x == self.steps[name][0].name for word in words for x, _ in word) % 2 for name in halves):
-                    raise TheoremError(f"clause {self.label}: a step beside an odd function of its column")
+                    why = "a step function times a product of traces that is odd in its column is not supported"
+                    raise TheoremError(f"clause {self.label}: {why}")
                 factor = coefficient * sp.Mul(*(c for c, _ in chosen)) / 2 ** len(halves)
                 total += factor * self._mean(words, letters, values)
         return sp.expand(total)

@@ -190,11 +190,12 @@ def theorem_of(used: str) -> str | None:
 
 
 def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
-    """Raise TheoremError for an extension that concludes no claim, uses its own theorem's clauses, or uses no theorem.
+    """Raise TheoremError for an extension that breaks one of the three rules for extensions.
 
-    It may use no clause of its own theorem, because the clause may rest on hypotheses that the extension does not use.
+    It must conclude a claim. It must use another theorem. It may not use a clause of its own theorem, because the
+    clause may rest on hypotheses that the extension does not use.
     """
-    where = f"beyond {extension.label}"
+    where = f"extension {extension.label}"
     claims = [claim.label for claim in statement.claims]
     if extension.label not in claims:
         raise TheoremError(f"{where}: concludes no claim; {meant(extension.label, claims)}")

@@ -48,8 +48,9 @@ def statement_of(line: str) -> Statement:
 def defined(statement: Statement) -> Statement | None:
     """Return the statement with a definition in place of a real parameter that a hypothesis equates with a value.
 
-    The relations of the parameter's domain become hypotheses; a hypothesis between numbers is left out if it holds. The
-    result is None if no hypothesis is an equation for such a parameter, or if a hypothesis between numbers fails.
+    The relations of the parameter's domain become hypotheses. A hypothesis without symbols after the substitution is
+    left out if it holds. The result is None if such a hypothesis is not shown to hold, or if no hypothesis is an
+    equation for such a parameter.
     """
     for hypothesis in statement.hypotheses:
         for symbol, value in _sides(statement, hypothesis.relation):
@@ -77,7 +78,7 @@ def defined(statement: Statement) -> Statement | None:
 
 
 def _sides(statement: Statement, relation: Any) -> Iterator[tuple[Any, sp.Basic]]:
-    """Yield each side of an equation that is a real parameter and does not occur in the other side, with that side."""
+    """Yield (parameter, other side) for each side of an equation that is a real parameter not in the other side."""
     real = {parameter.name for parameter in statement.parameters if parameter.kind == "rational"}
     sides: list[Any] = list(relation.args) if isinstance(relation, sp.Eq) else []
     for symbol, value in (sides, sides[::-1]) if sides else ():

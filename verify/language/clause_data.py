@@ -75,8 +75,8 @@ class Hypothesis:
     varies
         The parameter of kind `word` that varies a structural hypothesis; the hypothesis holds at its first word only.
     supposed_at
-        The name of a parameter of kind `word`, and one of its words, such as `any` in a list of laws, at which the
-        relation is only supposed: the hypothesis is then `assumed`, unless the relation fails.
+        The name of a parameter of kind `word`, and one of its words, such as ("law", "any"). At an instance with this
+        word, a relation that holds makes the hypothesis `assumed`; a relation that fails still makes it fail.
 
     Raises
     ------
@@ -110,7 +110,8 @@ class Hypothesis:
             wrong = f"a relation is varied by dropping it, not by {self.varies.name}"
             raise TheoremError(f"hypothesis {self.label}: {wrong}")
         if self.relation is None and self.supposed_at:
-            raise TheoremError(f"hypothesis {self.label}: without a relation it is supposed wherever it is not varied")
+            wrong = "supposed_at needs a relation; a hypothesis in words is assumed already, unless `varies` is given"
+            raise TheoremError(f"hypothesis {self.label}: {wrong}")
 
     @property
     def kind(self) -> str:
@@ -141,7 +142,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class FormalText:
-    """A claim as propositions of Rocq over definitions that are typed by hand; `verify.formal_text` reads it.
+    """A claim as propositions of Rocq over definitions that are written by hand; `verify.formal_text` reads it.
 
     Parameters
     ----------

@@ -26,8 +26,9 @@ _WORST = (Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.VERIFIED)
 class Verdict:
     """The agreement of theory and measurement, its evidence, and the size of the difference.
 
-    The evidence is `computed` for deterministic float64 with a tolerance derived in a comment, else `simulated`.
-    Stronger evidence needs a proof or an enclosure; a comparison is neither.
+    By convention the evidence is `computed` for a deterministic float64 computation whose tolerance is derived in a
+    comment beside the comparison, else `simulated`. Stronger evidence needs a proof or an enclosure; a comparison is
+    neither.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
 
 
 def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
-    """Return the worst outcome of some verdicts on distinct instances, named by their instances, as `all_of` does.
+    """Return `all_of` of verdicts that are named by their instances, with the number of distinct instances.
 
     Parameters
     ----------

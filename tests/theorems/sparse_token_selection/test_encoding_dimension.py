@@ -32,7 +32,11 @@ def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bo
 
 @pytest.mark.parametrize("eps", [Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
 def test_two_selected_tokens_in_closed_form(eps: Fraction) -> None:
-    """Compute the loss d/4 E[k/(2+k)] by a full sum; given the number of coordinates with u ≠ 0, k is binomial."""
+    """Compute the loss d/4 E[k/(2+k)] by a full sum.
+
+    u is the sum of the two selected encodings, and k the number of other tokens whose signs agree with u at all
+    coordinates with u ≠ 0. Given the number of these coordinates, k is binomial.
+    """
     from math import comb
 
     T, d = 12, 3
@@ -66,7 +70,7 @@ def test_more_dimensions_than_are_computed_with_are_refused() -> None:
 @pytest.mark.parametrize("T", [3, 4, 5])
 @pytest.mark.parametrize("D", [1, 2, 3])
 def test_a_loss_that_is_reached_exactly(T: int, D: int) -> None:
-    """Compute the rational number E[k/(2+k)]; given the number of coordinates with u ≠ 0, k is binomial."""
+    """Compute the rational number E[k/(2+k)]/4, with k as in `test_two_selected_tokens_in_closed_form`."""
     from math import comb
 
     floor = Fraction(0)
@@ -93,7 +97,7 @@ def test_the_work_is_bounded_whatever_the_clock_says(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Count the work in few dimensions, where the bounds are wide and some claims cannot be shown."""
+    """Count the calls in few dimensions, where the bounds are wide and some claims cannot be shown, and in many."""
     calls, moments = [], SignAttention.exponential_moments
     monkeypatch.setattr(SignAttention, "exponential_moments", lambda *arguments: calls.append(1) or moments(*arguments))
     T, q, query = sizes

@@ -375,7 +375,7 @@ def test_a_relation_that_fails_is_not_supposed():
 
 
 def test_a_supposed_hypothesis_is_a_relation_at_a_word_of_the_statement():
-    with pytest.raises(TheoremError, match="hypothesis h: without a relation"):
+    with pytest.raises(TheoremError, match="hypothesis h: supposed_at needs a relation"):
         Hypothesis("h", text="a sentence", supposed_at=("kind", "none"))
     for supposed_at in (("kind", "cauchy"), ("other", "none"), ("x", "none")):
         with pytest.raises(TheoremError, match=r"hypothesis named: \w+ has no word"):

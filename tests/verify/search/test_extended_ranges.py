@@ -192,9 +192,9 @@ def test_no_violation_within_reach_is_open():
 @pytest.mark.parametrize(
     ("label", "uses", "said"),
     [
-        ("squar", ("user.large",), r"beyond squar: concludes no claim; did you mean square\?"),
-        ("square", ("user.large", "square"), "beyond square: uses square, which is no hypothesis"),
-        ("square", ("small",), "beyond square: uses no other theorem"),
+        ("squar", ("user.large",), r"extension squar: concludes no claim; did you mean square\?"),
+        ("square", ("user.large", "square"), "extension square: uses square, which is no hypothesis"),
+        ("square", ("small",), "extension square: uses no other theorem"),
     ],
 )
 def test_a_bad_inference_beyond_is_refused(label, uses, said):

@@ -259,7 +259,7 @@ class Scope:
         return None if found is None else self.tree(below, [(c, made.in_symbols(column)) for c, column in found])
 
     def _symbols(self, polynomials: Sequence[sp.Expr]) -> list[sp.Symbol]:
-        """Return the symbols of some polynomials, and of their roots' arguments."""
+        """Return the symbols of some polynomials, and for each atom u^(1/q) among these symbols also those of u."""
         found, new = set[sp.Symbol](), {s for p in polynomials for s in p.free_symbols}
         while new:
             found |= new

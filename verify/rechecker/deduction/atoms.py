@@ -1,11 +1,12 @@
 """The arithmetic of deductions: quotients of polynomials in atoms, which are symbols and functions, and their signs.
 
-Its functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
-such integers, with 0⁰ = 1. A base is split into factors u, each with its own power; so 2^n is an integer ≥ 1. Different
-atoms are treated as independent variables. An expression is read only if it is shown to have a value: a divisor or its
-negative must be positive, a logarithm's argument positive, and a root's argument ≥ 0. The sign of a polynomial is shown
-if the polynomial is a multiple of a fact, or term by term from the signs of the atoms and from even powers. Every
-divisor is positive, so a quotient has its numerator's sign.
+Its functions are exponentials, logarithms, roots u^(1/q), and powers, with 0⁰ = 1: u^(n − l) for an integer n with the
+known least value l ≥ 0, and u^n for a product n of several integers ≥ 0. A base is split into factors u, each with its
+own power. A power of a positive integer, such as 2^n, is an integer ≥ 1. Different atoms are treated as independent
+variables. An expression is read only if it is shown to have a value: a divisor or its negative must be positive, a
+logarithm's argument positive, and a root's argument ≥ 0. The sign of a polynomial is shown if the polynomial is a
+multiple of a fact, or term by term from the signs of the atoms and from even powers. Every divisor is positive, so a
+quotient has its numerator's sign.
 """
 
 from collections.abc import Mapping
@@ -64,7 +65,8 @@ class Atoms(FunctionAtoms):
         self.given = given
         self.known: dict[frozenset[tuple[int, int]], bool] = {}
         self.bounds: dict[frozenset[tuple[int, int]], tuple[int, bool]] = {}
-        """The least constant of facts with the same other terms, by these terms, and whether its fact is > 0."""
+        """A map from a fact's terms without its constant to the least constant of the facts with these terms, and to
+        whether the fact with this constant is > 0."""
         self.zeros: set[frozenset[tuple[int, int]]] = set()
         self.logarithms: dict[int, Quotient] = {}
         self.roots: dict[int, tuple[Quotient, int]] = {}
@@ -90,7 +92,11 @@ class Atoms(FunctionAtoms):
         return value
 
     def is_zero(self, value: Quotient) -> bool:
-        """Whether a value is identically 0. A series of a limit divides by another coefficient if its sign is shown."""
+        """Whether a value is identically 0.
+
+        The series of a limit drops leading coefficients that are identically 0. It divides by the first other one only
+        if the sign of this coefficient is shown.
+        """
         return not value.numerator
 
     def know(self, value: Quotient, *, strict: bool) -> None:
@@ -189,10 +195,11 @@ class Atoms(FunctionAtoms):
         return False
 
     def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
-        """Return the place of a function of a base, as an atom with the sign that is shown of the base.
+        """Return the place of the atom that stands for a function of a base.
 
-        A logarithm is positive if its argument is a number > 1; its sign is not known otherwise. Raises Rejected if the
-        base is not shown to have the sign `needs`.
+        The atom has the sign that is shown for the base, unless it is a logarithm: a logarithm is positive if its
+        argument is a number > 1, and of unknown sign otherwise. Raises Rejected if the base is not shown to have the
+        sign `needs`.
         """
         good = self.is_positive(base)
         sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
@@ -207,7 +214,7 @@ class Atoms(FunctionAtoms):
         return self.opaque(kind, [base], (more,), sign)
 
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
-        """Return a reduced quotient in whose numerator u^(1/q) has only powers below q: its power q is u."""
+        """Return a reduced quotient in whose numerator u^(1/q) has only powers below q: u replaces its q-th power."""
         value = super()._reduced(numerator, number, powers)
         for place, (base, order) in self.roots.items():
             self.effort.spend(len(value.numerator))
@@ -359,7 +366,10 @@ class Atoms(FunctionAtoms):
         return result
 
     def _counted(self, base: Quotient, key: int) -> Quotient:
-        """Return u^(n − l) for the integer n ≥ l of a monomial, for each factor of u; exp(g) gives exp((n − l) g)."""
+        """Return base^(n − l), for the integer n that a monomial stands for and its least value l.
+
+        Each factor u of the base gives an atom u^(n − l), but a factor exp(g) gives exp((n − l) g).
+        """
         result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
         for part, times in self.parts(base):
             exponent, rest = self._exponent(part)

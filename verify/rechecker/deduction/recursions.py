@@ -43,7 +43,7 @@ class Recursion:
         return self.node.args[1]
 
     def put(self, goal: Goal, count: Node, states: Sequence[Node]) -> Goal:
-        """Return a relation of the states after n steps, with a count and states in place of the symbols."""
+        """Return a goal with `count` put for n, and `states` for the symbols of the states after n steps."""
         values: dict[Name, Node] = {**dict(zip(self.names, states, strict=True)), self.count.name: count}
         return goal._replace(node=self.given.terms.substitute(goal.node, values))
 

@@ -31,7 +31,8 @@ from .positivity import positive_in_scope
 
 _MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 _MONOMIAL, _TURNED, _PART, _MOST_BITS, _MOST_LETTERS = 400, 72, 300, 2**20, 1000
-"""Bytes of a monomial without letters, a transposed letter, a searched list; most bits of an entry; most letters."""
+"""Bytes counted for a monomial without its letters, for each letter that is transposed, and for each list that is
+searched for letters; most bits of a matrix entry; most letters of a clause."""
 
 Scalar: TypeAlias = tuple[tuple[Name, int], ...]
 """A product of symbols: names with their exponents, sorted."""
@@ -65,7 +66,7 @@ class _Monomials:
             letter, rows, columns = items(entry, f"clause.shapes[{i}]", 3)
             name = self._letter(letter)
             if name is None or any(name in known for known in (self.shapes, *given.introduced)):
-                raise Rejected(f"clause.shapes[{i}]: {shown(letter)} is no matrix that is new")
+                raise Rejected(f"clause.shapes[{i}]: {shown(letter)} is not a matrix symbol, or its name is taken")
             self.sizes[name] = [given.expression(length, f"clause.shapes[{i}]") for length in (rows, columns)]
             first, second = (self._length(node, f"clause.shapes[{i}]: {shown(name)}") for node in self.sizes[name])
             self.shapes[name] = first[0], second[0]
@@ -194,7 +195,7 @@ class _Monomials:
         symbol = rest[0] if rest else None
         name = symbol[1] if type(symbol) is list and len(symbol) == 2 and symbol[0] == "Symbol" else None
         if type(name) is not str or name not in self.given.chosen:
-            raise Rejected(f"{where}: a Case without a word of the statement")
+            raise Rejected(f"{where}: a Case must begin with a parameter of kind word")
         if len(rest) != 1 + self.given.counts[name]:
             raise Rejected(f"{where}: a Case needs one expression for each word of {shown(name)}")
         choices = [self.read(choice, where) for choice in rest[1:]]
@@ -230,7 +231,8 @@ class _Monomials:
                     return self._power(done[base], power)
             case _:
                 pass
-        raise Rejected("a scalar among matrices is no polynomial of symbols, nor divided by a positive one")
+        why = f"must be a polynomial in symbols, with powers up to {_HIGHEST_POWER}"
+        raise Rejected(f"a scalar among matrices {why}; only a positive symbol may have a negative power")
 
     def _added(self, parts: Sequence[Sum]) -> Sum:
         total: Sum = {}
@@ -277,7 +279,7 @@ def same_monomials(given: Given, clause: dict[str, Data], proof: dict[str, Data]
 
 
 def same_monomials_here(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`matrix_identity`, verified: as `words`, with the parameters' values at the instance."""
+    """`matrix_identity`, verified: as in `same_monomials`, with the parameters' values at the instance."""
     why = f"{where}: the two sides do not have the same monomials at the instance"
     return _compared(_Monomials(given, clause, {}), clause, why)
 
@@ -347,12 +349,13 @@ def _entry(
 
 
 def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_1, …, a_L; its orthogonality to s, …, s^L decides.
+    """`residual`: the claim holds if p̃ is orthogonal to s, …, s^L and a claimed minimum is ∫ p̃ dμ; else it fails.
 
-    The moments are of a measure μ, and show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials
-    p̃ of degree at most L with p̃(0) = 1, at most one has the least ∫ p̃² dμ, namely one orthogonal to s, …, s^L. For
-    it, ∫ p̃² dμ = ∫ p̃ dμ, which is compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in a
-    stated interval.
+    The proof states p̃(s) = p(scale · s), p as in the clause, which is ∏(1 − a_l s) at the claimed a_1, …, a_L. The
+    moments are of a measure μ, and show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials q of
+    degree at most L with q(0) = 1, at most one has the least ∫ q² dμ, namely one orthogonal to s, …, s^L. For it,
+    ∫ q² dμ = ∫ q dμ, which is compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in a stated
+    interval.
     """
     index = given.new_name(clause["index"], "clause.index", NATURAL)
 
@@ -403,8 +406,8 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
     """Check that there is a measure on the line with the moments m_0, m_1, …. Raises Rejected if there is none.
 
     The orthogonal polynomials decide this. If all their mean squares are positive, there is a measure. If the
-    polynomial of degree k is the first with mean square 0, its k roots are the only points that a measure can have. It
-    must then be orthogonal to every power of s, up to the last moment.
+    polynomial of degree k is the first with mean square 0, its k roots are the only points that a measure can have. The
+    polynomial must then be orthogonal to every power of s, up to the last moment.
     """
     before, current, last, k = list[Fraction](), [Fraction(1)], Fraction(1), 0
 

@@ -1,4 +1,4 @@
-"""Long runs: a linear recursion with a known number of steps, and runs that are not followed."""
+"""Long runs: a linear recursion with a known number of steps, and runs that are refused with UndefinedError."""
 
 import math
 
