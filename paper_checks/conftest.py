@@ -35,8 +35,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Exclude the collected tests, which live until the end of the run, from garbage collection."""
+    """Exclude the collected tests, which live until the end, from garbage collection, and collect more rarely."""
     gc.freeze()
+    # Fewer collections save some hundredths of the time, for some tens of megabytes.
+    gc.set_threshold(100_000)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -49,8 +49,10 @@ def pytest_cmdline_main(config):
 
 
 def pytest_collection_finish():
-    """Exclude the collected tests from garbage collection, because they live until the end."""
+    """Exclude the collected tests, which live until the end, from garbage collection, and collect more rarely."""
     gc.freeze()
+    # Fewer collections save some hundredths of the time, for some tens of megabytes.
+    gc.set_threshold(100_000)
 
 
 def pytest_sessionfinish():
@@ -78,10 +80,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _left_out(items, seed):
-    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed."""
+    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed.
+
+    No case of a function that is marked `audit(whole=True)` is left out.
+    """
     cases = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("audit"):
+        mark = item.get_closest_marker("audit")
+        if mark and not mark.kwargs.get("whole"):
             cases[item.nodeid.partition("[")[0]].append(item)
     drawn = {name: Random(f"{seed} {name}").sample(some, SHARE) for name, some in cases.items() if len(some) > SHARE}
     return {item for name, kept in drawn.items() for item in cases[name] if item not in kept}
