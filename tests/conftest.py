@@ -15,7 +15,7 @@ from hypothesis import settings
 from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
 
-SHARE = 24
+SHARE = 8
 """Number of a function's audited cases in a run, so that `make audit` takes minutes; its seed is the commit's."""
 
 # Without a deadline, Hypothesis's draws do not depend on the clock.
@@ -80,14 +80,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _left_out(items, seed):
-    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed.
-
-    No case of a function that is marked `audit(whole=True)` is left out.
-    """
+    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed."""
     cases = defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("audit")
-        if mark and not mark.kwargs.get("whole"):
+        if item.get_closest_marker("audit"):
             cases[item.nodeid.partition("[")[0]].append(item)
     drawn = {name: Random(f"{seed} {name}").sample(some, SHARE) for name, some in cases.items() if len(some) > SHARE}
     return {item for name, kept in drawn.items() for item in cases[name] if item not in kept}

@@ -19,7 +19,7 @@ the 58th, 126th and 209th. Here these three count as survivors. None of the firs
 BY_THE_MAP = {"wang2024.theorem1"}
 
 
-@pytest.mark.audit(whole=True)
+@pytest.mark.audit
 @pytest.mark.parametrize("name", ids("theorem"))
 def test_mutants(ledger, name):
     theorem = load_theorem(name)
