@@ -44,7 +44,7 @@ def _verb(name: str, command: Any) -> Iterator[str]:
 
 def _option(option: Any) -> tuple[str, str, str]:
     # A flag takes no value.
-    kind = "NUMBER" if option.type.name.split()[0] in ("int", "float") else "TEXT"
+    kind = "NUMBER" if option.type_descriptor.annotation in (int, float) else "TEXT"
     value = "" if option.is_flag else f" {option.metavar or kind}"
     hidden = option.is_flag or option.multiple or option.default in (None, "")
     return code(option.opts[0] + value), "" if hidden else code(str(option.default)), plain(option.help or "")

@@ -21,6 +21,6 @@ def bench_check_from_a_cold_start(pair):
         cost=True,
         rounds=5,
         note="The definition is `import sympy` in a process of its own, which ours has to do too. Beside it come the"
-        " other imports (typer, FLINT), reading the theorem with its canaries, and the re-check of the"
+        " other imports (typer and pydantic, FLINT), reading the theorem with its canaries, and the re-check of the"
         " shipped proofs of ten clauses.",
     )

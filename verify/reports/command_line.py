@@ -23,12 +23,10 @@ from verify.reports.commands import theorems, runs, files, completion  # noqa: F
 from verify.reports.commands.frame import INPUT_ERROR, INTERNAL_ERROR, INTERRUPTED, app, fail
 from verify.shown import visible
 
-_NO_NUMBER = re.compile(r"""(?:(?:'.*'|".*") is not|Input should be) a valid (float|int|number|integer)\b.*""")
-"""Typer's message for an option that is not a number, up to version 0.28 and from 0.29 on."""
+_NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
 _OF_A_FILE = re.compile(r"\.py(:[^:]*)?$")
 """The end of a reference to a user's own theorem, `FILE.py` or `FILE.py:NAME`."""
-_KINDS = {"f": "must be a number", "n": "must be a number", "i": "must be an integer"}
-"""Our message, by the first letter of the kind in Typer's message."""
+_KINDS = {"number": "must be a number", "integer": "must be an integer"}
 
 
 def run(arguments: list[str]) -> int:
@@ -90,7 +88,7 @@ def _plain(message: str, arguments: list[str]) -> str:
         named = len(arguments) > 1 and not _OF_A_FILE.search(arguments[1]) and option[2] in _parameters(arguments[1])
         if after and (unlike or named):
             return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"
-    return _NO_NUMBER.sub(lambda found: _KINDS[found[1][0]], _with_value(message, arguments))
+    return _NO_NUMBER.sub(lambda found: _KINDS[found[1]], _with_value(message, arguments))
 
 
 def _parameters(theorem: str) -> list[str]:
