@@ -10,7 +10,7 @@ help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff, sentences and pyright"
-	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
+	@echo "make audit          slow checks: attacks, mutation, many more drawn instances (WHOLE=--whole: all cases)"
 	@echo "make formal         where Rocq is installed: compile what is formal, write the record theorems/formal.json, run the tests of it"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against plain ways (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
@@ -36,7 +36,7 @@ lint: $(READY)
 
 # The seed is the commit's, so that every commit draws anew, and a failure repeats.
 audit: $(READY)
-	$(BIN)/python -m pytest tests --audit -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
+	$(BIN)/python -m pytest tests --audit $(WHOLE) -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
 	$(BIN)/python -m pytest paper_checks -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
 
 # It installs nothing: where coqc is missing it names the Debian packages. ARGS=--all compiles what is on record too.

@@ -35,9 +35,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Exclude the collected tests, which live until the end, from garbage collection, and collect more rarely."""
+    """Exclude the collected tests, which live until the end, from garbage collections, and make these rarer."""
     gc.freeze()
-    # Fewer collections save some hundredths of the time, for some tens of megabytes.
+    # SymPy makes many objects and few cycles.
     gc.set_threshold(100_000)
 
 

@@ -15,8 +15,8 @@ from hypothesis import settings
 from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
 
-SHARE = 8
-"""Number of a function's audited cases in a run, so that `make audit` takes minutes; its seed is the commit's."""
+MOST_CASES = 8
+"""Largest number of audited cases of one function in a run; `--seed` draws them."""
 
 # Without a deadline, Hypothesis's draws do not depend on the clock.
 settings.register_profile("tests", deadline=None)
@@ -49,9 +49,9 @@ def pytest_cmdline_main(config):
 
 
 def pytest_collection_finish():
-    """Exclude the collected tests, which live until the end, from garbage collection, and collect more rarely."""
+    """Exclude the collected tests, which live until the end, from garbage collections, and make these rarer."""
     gc.freeze()
-    # Fewer collections save some hundredths of the time, for some tens of megabytes.
+    # SymPy makes many objects and few cycles.
     gc.set_threshold(100_000)
 
 
@@ -62,10 +62,9 @@ def pytest_sessionfinish():
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--audit", action="store_true", help=f"run the tests marked audit, of one function at most {SHARE}"
-    )
-    parser.addoption("--whole", action="store_true", help="with --audit, run all cases")
+    least = f"run the tests marked audit: of one function {MOST_CASES} cases, or all with --whole, -k or an id"
+    parser.addoption("--audit", action="store_true", help=least)
+    parser.addoption("--whole", action="store_true", help="with --audit, run all cases of each function")
     parser.addoption("--formal", action="store_true", help="run the tests marked formal, where Rocq is installed")
 
 
@@ -73,20 +72,34 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if why := _not_run(config, {mark.name for mark in item.iter_markers()}):
             item.add_marker(pytest.mark.skip(reason=why))
-    if config.getoption("--audit") and not (config.getoption("--whole") or config.getoption("keyword")):
+    if _draws_cases(config):
         left_out = _left_out(items, config.getoption("--seed") or 0)
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
 
 
+def pytest_report_header(config):
+    if _draws_cases(config):
+        seed = config.getoption("--seed") or 0
+        return f"audit: of a function at most {MOST_CASES} cases, drawn by seed {seed}; --whole runs all"
+    return None
+
+
+def _draws_cases(config):
+    """Return whether audited cases are drawn: without --whole, -k and ids."""
+    chosen = config.getoption("keyword") or any("::" in each for each in config.args)
+    return config.getoption("--audit") and not (config.getoption("--whole") or chosen)
+
+
 def _left_out(items, seed):
-    """Return, of each function with more than `SHARE` audited cases, all cases but `SHARE` drawn by the seed."""
+    """Return, of each function with more than `MOST_CASES` audited cases, all cases but those that the seed draws."""
     cases = defaultdict(list)
     for item in items:
         if item.get_closest_marker("audit"):
             cases[item.nodeid.partition("[")[0]].append(item)
-    drawn = {name: Random(f"{seed} {name}").sample(some, SHARE) for name, some in cases.items() if len(some) > SHARE}
-    return {item for name, kept in drawn.items() for item in cases[name] if item not in kept}
+    many = {name: some for name, some in cases.items() if len(some) > MOST_CASES}
+    drawn = {item for name, some in many.items() for item in Random(f"{seed} {name}").sample(some, MOST_CASES)}
+    return {item for some in many.values() for item in some} - drawn
 
 
 def _not_run(config, marks):

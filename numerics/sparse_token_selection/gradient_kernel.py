@@ -76,9 +76,11 @@ def _write_signs(octets: Any, plane: int, signs: Any, d: int, Z: Any) -> None:
         row, first = Z[t], 2 * (t % SIDE * plane + t // SIDE * squares(d_e))
         for k in range(d_e // 8):
             eight, known = row[d + 8 * k : d + 8 * k + 8], signs[octets[first + k]]
-            # All eight are read before one is written, so that the compiler need not keep the order.
-            a, b, c, e, f, g, h, i = known[0], known[1], known[2], known[3], known[4], known[5], known[6], known[7]
-            eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7] = a, b, c, e, f, g, h, i
+            # All eight are read first, so that the compiler need not suppose that a write changes what is read next.
+            k0, k1, k2, k3 = known[0], known[1], known[2], known[3]
+            k4, k5, k6, k7 = known[4], known[5], known[6], known[7]
+            eight[0], eight[1], eight[2], eight[3] = k0, k1, k2, k3
+            eight[4], eight[5], eight[6], eight[7] = k4, k5, k6, k7
         for j in range(d_e // 8 * 8, d_e):
             row[d + j] = signs[octets[first + j // 8], j % 8]
 

@@ -128,7 +128,7 @@ random_first_layers = Crossing(
     instances=_drawn(),
     held=_random,
     theory=bound,
-    # With no measurements, or with T d of them (one for each entry of X), the loss equals the formula.
+    # With no measurements the loss equals the formula.
     planted={"1 % above the formula": _more(1.01)},
     sizes=("T", "q", "d", "m"),
 )

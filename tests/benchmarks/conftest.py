@@ -109,7 +109,7 @@ def pair(request, benchmark, stored):
 def counted(benchmark, stored):
     """Compare counts: `measure()` returns two lists, our counts and the plain way's counts in the same runs.
 
-    The plain way is used as both peers. `note(ours, plain)` returns the row's note.
+    The plain way is used as both peers. `note(ours, plain)` returns the row's note. Ratios take our count 0 as 1.
     """
 
     def run(work, unit, measure, *, reach, note):

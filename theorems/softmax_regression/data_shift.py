@@ -13,7 +13,7 @@ too: the constant is a supremum, approached from logits inside the ball.) For n 
 R/2, and known exactly if log(n−1) ≤ R² √(n/(2(n−2))), as for R ≥ 4 and n up to 81 000 (`best_factor`).
 `reached_factor` is, for every d, the value that `weight_shift` has for d ≥ 2.
 
-Source: Li et al. 2024, main theorem (its constant is quoted second-hand); the constants and families are derived here.
+Source: Li et al. 2024, main theorem (its constant is recalled, not read); the constants and families are derived here.
 """
 
 from dataclasses import replace

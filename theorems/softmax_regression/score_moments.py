@@ -162,7 +162,6 @@ CENTRED = Implication(
     sp.Le((x - (own + other) / 2) ** 2, ((own - other) / 2) ** 2),
     "(x - (p + q)/2)^2 <= ((p - q)/2)^2 where q <= x <= p",
 )
-# It is used for x = E |e - E e|.
 MEAN_DEVIATION = Implication(
     "mean_deviation",
     (sp.Le(u**2, mean_ss - mean_s**2), sp.Le(mean_ss, k**2)),
@@ -267,7 +266,7 @@ FIRST = Identity(
     s_j * (b_j - 1 / n),
     "at equal scores row j adds s_j (b_j - 1/n) to the covariance of n b and s",
 )
-# The slope of the loss in logit i is p_i (c_i - g), c = p - b the residual and g its mean under p; here p_i = 1/n.
+# The slope of the loss in logit i is p_i (c_i - g), c here the residual p - b and g its mean under p; p_i = 1/n.
 AT_ZERO = Implication(
     "at_zero",
     (sp.Eq(total_b, 1),),

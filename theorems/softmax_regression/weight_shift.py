@@ -25,7 +25,7 @@ x is convex, so that the slopes determine it).
   (n = 3) for n ≥ 3; otherwise it is the value at |x| = R. It is not proved to be the best, either.
 `paper_checks/li2024` compares both values of `reached_factor` with an ascent over A and x of norm R by autograd.
 
-Source: Li et al. 2024, main theorem (its constant is quoted second-hand); the constants and families are derived here.
+Source: Li et al. 2024, main theorem (its constant is recalled, not read); the constants and families are derived here.
 """
 
 from dataclasses import replace

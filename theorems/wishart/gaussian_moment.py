@@ -40,7 +40,7 @@ class GaussianMoment(Equality):
     shapes
         Rows and columns of each letter: positive integers, or symbols for positive integers.
     normal
-        The Gaussian letters, whose columns are independent and N(0, C): a map from each of them to C, a letter, or to
+        The normal letters, whose columns are independent and N(0, C): a map from each of them to C, a letter, or to
         None for I. Different normal letters are independent.
     random
         Random traces: a map from each name to a polynomial in the letters. The name stands for its trace.
@@ -187,7 +187,7 @@ class GaussianMoment(Equality):
             for chosen in product(*(named[name] for name in used if name in named)):
                 words = tuple(sorted(word for _, words in chosen for word in words))
                 if any(sum(x == self.steps[name][0].name for word in words for x, _ in word) % 2 for name in halves):
-                    why = "a step function times a product of traces that is odd in its column is not supported"
+                    why = "a step function times a product of traces that is odd in the step's column is not supported"
                     raise TheoremError(f"clause {self.label}: {why}")
                 factor = coefficient * sp.Mul(*(c for c, _ in chosen)) / 2 ** len(halves)
                 total += factor * self._mean(words, letters, values)

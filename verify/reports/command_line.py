@@ -31,7 +31,7 @@ _KINDS = {"number": "must be a number", "integer": "must be an integer"}
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code; every error is one line on standard error."""
-    # SymPy makes many objects and few cycles: with fewer collections of garbage a check takes a tenth less time.
+    # SymPy makes many objects and few cycles, so garbage is collected more rarely.
     gc.set_threshold(100_000)
     try:
         code = typer.main.get_command(app)(arguments, prog_name="verify", standalone_mode=False)

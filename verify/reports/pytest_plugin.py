@@ -70,10 +70,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def use_all_cores(config: pytest.Config, dist: str = "worksteal") -> None:
     """Run whole folders on all cores, if pytest-xdist is installed and no number of processes is given.
 
-    This does nothing with `--collect-only` or `--pdb`, or if an argument is not a folder. Otherwise each process has
-    one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
-    Tests on several processes are distributed by pytest-xdist's way `dist`, unless `--dist` is given. By default, a
-    process without tests takes over tests that another has not begun.
+    The number is not set with `--collect-only` or `--pdb`, or if an argument is not a folder. If it is set, each
+    process has one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
+
+    `dist` is pytest-xdist's way to distribute the tests, for any number of processes, unless `--dist` names another
+    way. With `worksteal` a process without tests takes over tests that another has not begun. If the folders of a run
+    ask for different ways, another way is used before `worksteal`.
+
     Call it in a folder's `pytest_cmdline_main`, which must run before pytest-xdist's.
     """
     option = config.option
@@ -81,7 +84,7 @@ def use_all_cores(config: pytest.Config, dist: str = "worksteal") -> None:
     if not given and not option.collectonly and not option.usepdb and all(Path(each).is_dir() for each in config.args):
         option.numprocesses = "auto"
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-    if getattr(option, "numprocesses", None) and option.dist == "no":
+    if getattr(option, "numprocesses", None) and option.dist in ("no", "worksteal"):
         option.dist = dist
 
 

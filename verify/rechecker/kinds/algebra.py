@@ -349,9 +349,9 @@ def _entry(
 
 
 def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`residual`: the claim holds if p̃ is orthogonal to s, …, s^L and a claimed minimum is ∫ p̃ dμ; else it fails.
+    """`residual`: the claim holds if p̃ is orthogonal to s, …, s^L and a minimum, if claimed, is ∫ p̃ dμ; else it fails.
 
-    The proof states p̃(s) = p(scale · s), p as in the clause, which is ∏(1 − a_l s) at the claimed a_1, …, a_L. The
+    The proof states p̃(s) = p(scale · s), p as in the clause. This p̃ is ∏(1 − a_l s) at the claimed a_1, …, a_L. The
     moments are of a measure μ, and show ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L. So among the polynomials q of
     degree at most L with q(0) = 1, at most one has the least ∫ q² dμ, namely one orthogonal to s, …, s^L. For it,
     ∫ q² dμ = ∫ q dμ, which is compared with a claimed minimum. If the claim holds, p̃ has L real roots, each in a stated
