@@ -109,14 +109,14 @@ def pair(request, benchmark, stored):
 def counted(benchmark, stored):
     """Compare counts: `measure()` returns two lists, our counts and the plain way's counts in the same runs.
 
-    The plain way is used as both peers. `note(ours, plain)` returns the row's note. Ratios take our count 0 as 1.
+    The plain way is used as both peers. `note(ours, plain)` returns the row's note.
     """
 
     def run(work, unit, measure, *, reach, note):
         ours, plain = benchmark.pedantic(measure, rounds=1, iterations=1)
         if benchmark.stats is None:  # --benchmark-disable
             return None
-        ratios = [p / max(o, 1) for o, p in zip(ours, plain, strict=True)]
+        ratios = [p / o for o, p in zip(ours, plain, strict=True)]
         row = {"kind": "counted", "work": work, "unit": unit, "ours": list(ours), "best": list(plain)}
         row |= {"definition": list(plain), "ratios": ratios, "ratios_to_definition": ratios}
         return stored(**row, cost=False, reach=reach, limit=None, note=note(ours, plain))
