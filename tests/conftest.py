@@ -62,8 +62,8 @@ def pytest_sessionfinish():
 
 
 def pytest_addoption(parser):
-    least = f"run the tests marked audit: of one function {MOST_CASES} cases, or all with --whole, -k or an id"
-    parser.addoption("--audit", action="store_true", help=least)
+    which = f"run the tests marked audit: of one function {MOST_CASES} cases, or all with --whole, -k or an id"
+    parser.addoption("--audit", action="store_true", help=which)
     parser.addoption("--whole", action="store_true", help="with --audit, run all cases of each function")
     parser.addoption("--formal", action="store_true", help="run the tests marked formal, where Rocq is installed")
 
