@@ -56,7 +56,7 @@ def test_there_are_pages_and_blocks():
     assert fences == sum(counts.values())
 
 
-# `make test` runs the pages that are read first, and `make audit` runs the others.
+# `make test` runs the pages that are read first, and `make audit` draws some of the others.
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.audit] * (page not in FIRST)) for page in WITH_BLOCKS]
 )

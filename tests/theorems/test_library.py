@@ -21,7 +21,7 @@ from verify.search.extended_ranges import shown_ranges
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
-# Theorems with an evaluation that takes seconds, or with 25 clauses to prove; `make audit` tests them.
+# Theorems with an evaluation that takes seconds, or with 25 clauses to prove; `make audit` draws some.
 COSTLY = (
     *("wang2024.dimension_lower_bound", "wang2024.length_bound", "wang2024.length_generalization"),
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
@@ -38,7 +38,7 @@ LONG_SEARCHES = (
     *("wang2024.fresh_and_fixed_encodings", "wang2024.inverse_loss_rate", "wang2024.least_loss_with_the_query"),
     *("wang2024.least_loss_without_the_query", "wang2024.lemma1", "wang2024.negative_scales", "wang2024.theorem1"),
 )
-"""Theorems whose canaries take two seconds or more; `make audit` tests them."""
+"""Theorems whose canaries take two seconds or more; `make audit` draws some."""
 SEARCHED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_SEARCHES else name for name in ids("theorem")]
 LONG_PROOFS = (
     *("ahn2023.isotropic_landscape", "ahn2023.label_attention", "ahn2023.theorem2", "ahn2023.three_layer_minimum"),
@@ -48,7 +48,7 @@ LONG_PROOFS = (
     *("wang2024.least_loss_without_the_query", "wang2024.one_hot_descent", "wang2024.one_hot_larger_steps"),
     *("wang2024.one_hot_steps", "wang2024.separation", "wang2024.theorem2"),
 )
-"""Theorems whose proofs take two seconds or more to find; `make audit` finds them."""
+"""Theorems whose proofs take two seconds or more to find; `make audit` draws some."""
 PROVED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_PROOFS else name for name in ids("theorem")]
 
 UNSCANNED = {
