@@ -52,6 +52,10 @@ class Shown:
     def __str__(self) -> str:
         return _display("text", self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Have pretty printers, such as Hypothesis's report of a failing case, show the short `repr`."""
+        printer.text(repr(self))
+
     def _repr_html_(self) -> str:
         return _display("html", self)
 

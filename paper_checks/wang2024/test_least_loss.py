@@ -50,7 +50,7 @@ def test_the_hypotheses_hold_at_drawn_sizes(theorem, lengths, dimensions, beyond
     # Without the query, the enclosures do not decide whether log G is concave for more tokens or fewer dimensions.
     T, d, d_e = (data.draw(st.integers(*ends)) for ends in (lengths, (1, 8), dimensions))
     gain, turn = estimated_gain(T, 3, d_e, theorem is WITH_THE_QUERY)
-    end = Fraction(round(16 * turn * float(beyond)) + 1, 16)
+    end = Fraction(math.ceil(64 * turn * float(beyond)), 64)
     start = {} if theorem is WITH_THE_QUERY else {"C_0": Fraction(round(turn * 0.8), 4)}
     found = check(theorem, {"T": T, "q": 3, "d": d, "d_e": d_e, "eta": 1, "C_1": end, **start}, seconds=300)
     assert found.in_scope

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 import sympy as sp
+from hypothesis.vendor.pretty import pretty
 
 import verify
 from verify import (
@@ -139,6 +140,11 @@ def test_every_kind_is_tried(shown):
 def test_a_repr_is_short(shown, kind):
     said = repr(shown[kind])
     assert len(said) <= LONGEST and "\n" not in said and said.startswith(f"<{type(shown[kind]).__name__} ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failing_case_of_hypothesis_shows_the_short_form(shown, kind):
+    assert pretty([shown[kind]]) == f"[{shown[kind]!r}]"
 
 
 @pytest.mark.parametrize("kind", KINDS)
