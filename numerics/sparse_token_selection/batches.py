@@ -152,12 +152,6 @@ class Batches:
         """The cached draws of some steps: `steps`, and their `_Drawn`, with a row for each step."""
         return {"steps": range(0)}
 
-    @cached_property
-    def signs(self) -> Float[Tensor, "256 8"]:
-        """The eight entries ±1/√d_e that the byte k stands for, in row k."""
-        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
-        return (2 * bits - 1).to(self.dtype) / math.sqrt(self.sizes.d_e)
-
     def drawn(self, step: int) -> Batch:
         """Return a step's batch.
 
@@ -202,8 +196,8 @@ class Batches:
         sixteens = words[:, : 8 * self._plane].contiguous().view(torch.int16).view(n, SIDE, self._plane)
         planes = sixteens[:, :, : across * along].view(n, SIDE, across, along).permute(0, 3, 2, 1)
         bits = planes[:, :, None] >> torch.arange(SIDE, dtype=torch.int16, device=words.device)[:, None, None] & 1
-        one, other = self.signs[255, 0], self.signs[0, 0]
-        return torch.where(bits.reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T] == 1, one, other).contiguous()
+        one = torch.tensor(1 / math.sqrt(d_e), dtype=self.dtype, device=words.device)
+        return torch.where(bits.reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T] == 1, one, -one).contiguous()
 
 
 def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:

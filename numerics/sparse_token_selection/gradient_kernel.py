@@ -1,20 +1,30 @@
-"""Loss and gradient of a batch on the CPU, drawn sample by sample, so that a sample's encodings stay in the cache.
+"""Loss and gradient of a batch with fresh sign encodings on the CPU, computed from the random bits.
 
 The tests compare the loss and the gradient with those of `trainer.batch_gradient` on the batch of `Batches.drawn`. The
-rows of Z are a sample's tokens z_t, and the query z = (0; u) if it is attended to; u is the sum of the selected
+rows of Z are a sample's tokens (x_t; e_t), and the query z = (0; u) if it is attended to; u is the sum of the selected
 encodings. With p the softmax of the logits Z W z,
 
     r = V Zᵀp − target,    s = Z Vᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Zᵀp)ᵀ,    dL/dW = (Zᵀl) zᵀ.
 
-A step's gradient depends only on the key, the step's number and the matrices, not on earlier draws or threads.
+The encodings are not written out as numbers. For a product Z v, a table holds the 16 signed sums of every four entries
+of v, and four bits of an encoding are looked up at once. For a sum Zᵀw, a token's weight is added to one of 16 buckets
+for every four bits; the buckets are combined at the end. This is the method of the four Russians (Arlazarov, Dinic,
+Kronrod and Faradzhev 1970). The encodings are padded to whole squares of bits: vectors are 0 in the padding, and sums
+are cut off there.
+
+A step's gradient depends on the key, the step's number and the matrices; it does not depend on earlier draws, nor, if
+PyTorch uses one thread, on the number of cores.
 """
 
-from typing import Any, get_args
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import pad
 
 from numerics.compiled import compiled
 from numerics.settings import counted
@@ -24,114 +34,180 @@ from verify import InputError
 from verify.cores import on_all_cores
 
 _CHUNK = 32
-"""Number of samples in a chunk, whose gradients are summed first; it is fixed because the rounding depends on it."""
+"""Number of samples that a thread takes at a time."""
 _WORTH_A_THREAD = 2**20
 """Minimum number of entries of encodings in a batch for which several threads are started."""
+# Numba neither checks nor wraps an unsigned index.
+_LOW, _FOUR, _SIXTEEN = np.uint64(15), np.uint64(4), np.uint64(16)
+
+
+class _Drawn(NamedTuple):
+    """The words (n, 4, blocks) of n samples, their tokens' numbers (n, ≥ d T), members (n, q) and u (n, d_e)."""
+
+    words: Any
+    tokens: Any
+    members: Any
+    u: Any
+
+
+class _Found(NamedTuple):
+    """The vectors r (n, d), Zᵀp (n, D) and Zᵀl (n, D) of n samples."""
+
+    residual: Any
+    mean: Any
+    change: Any
+
+
+class _Tokens(NamedTuple):
+    """A sample's Z: the bits as bytes, the first byte of each token, x (d, T), u, 1/√d_e and memory for a table."""
+
+    octets: Any
+    firsts: Any
+    x: Any
+    u: Any
+    scale: Any
+    table: Any
 
 
 @compiled
-def _product(rows: Any, vector: Any) -> Any:
-    """Return the products of rows and a vector; two rows at a time, so that the vector is loaded half as often."""
-    out, last = np.empty(len(rows), vector.dtype), len(rows) - 1
-    for i in range(0, len(rows), 2):
-        k = min(i + 1, last)
-        one, two, first, second = rows[i], rows[k], vector.dtype.type(0), vector.dtype.type(0)
-        for j in range(len(vector)):
-            first += one[j] * vector[j]
-            second += two[j] * vector[j]
-        out[i], out[k] = first, second
-    return out
+def _first_bytes(T: int, d_e: int) -> Any:
+    """Return the index of the first byte of each token's bits."""
+    firsts = np.empty(T, np.uint64)
+    for t in range(T):
+        firsts[t] = 2 * (t % SIDE * plane_words(T, d_e) + t // SIDE * squares(d_e))
+    return firsts
 
 
 @compiled
-def _combination(weights: Any, rows: Any) -> Any:
-    """Return the weighted sum of the rows; four rows at a time, so that the sum is loaded a quarter as often."""
-    out, fours = np.zeros(rows.shape[1], rows.dtype), len(rows) // 4 * 4
-    for i in range(0, fours, 4):
-        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-        of_a, of_b, of_c, of_d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        for j in range(len(out)):
-            out[j] += of_a * a[j] + of_b * b[j] + of_c * c[j] + of_d * d[j]
-    for i in range(fours, len(rows)):
+def _tabulate(vector: Any, scale: Any, table: Any) -> None:
+    """Write the sums ±v_0 ± v_1 ± v_2 ± v_3 of every four entries, times `scale`; a bit 1 is a plus."""
+    for k in range(len(vector) // 4):
+        sums, four = table[16 * k : 16 * k + 16], vector[4 * k : 4 * k + 4]
+        sums[0] = -scale * four.sum()
+        for i in range(4):
+            for value in range(1 << i):
+                sums[(1 << i) + value] = sums[value] + 2 * scale * four[i]
+
+
+@compiled
+def _look_up(octets: Any, firsts: Any, table: Any, out: Any) -> None:
+    """Add the sums that the table has for each token's bits."""
+    for k in range(len(table) // 32):
+        column = np.uint64(k)
+        low = 2 * _SIXTEEN * column
+        for t in range(len(firsts)):
+            octet = np.uint64(octets[firsts[t] + column])
+            out[t] += table[low + (octet & _LOW)] + table[low + _SIXTEEN + (octet >> _FOUR)]
+
+
+@compiled
+def _fill(octets: Any, firsts: Any, weights: Any, table: Any) -> None:
+    """Add each token's weight to the bucket of every four of its bits."""
+    for t in range(len(firsts)):
+        first, weight = firsts[t], weights[t]
+        for k in range(len(table) // 32):
+            column = np.uint64(k)
+            octet, low = np.uint64(octets[first + column]), 2 * _SIXTEEN * column
+            table[low + (octet & _LOW)] += weight
+            table[low + _SIXTEEN + (octet >> _FOUR)] += weight
+
+
+@compiled
+def _combine(table: Any, scale: Any, out: Any) -> None:
+    """Write for each bit `scale` times the weights of the tokens with bit 1, less those with bit 0; use up buckets."""
+    for k in range(len(out) // 4):
+        buckets = table[16 * k : 16 * k + 16]
+        for i in range(3, -1, -1):
+            difference = table.dtype.type(0)
+            for value in range(1 << i):
+                one, other = buckets[(1 << i) + value], buckets[value]
+                difference += one - other
+                buckets[value] = one + other
+            out[4 * k + i] = scale * difference
+
+
+@compiled
+def _add_combination(weights: Any, rows: Any, out: Any) -> None:
+    """Add the weighted sum of the rows."""
+    for i in range(len(rows)):
         row, weight = rows[i], weights[i]
-        for j in range(len(out)):
+        for j in range(len(row)):
             out[j] += weight * row[j]
+
+
+@compiled
+def _product(a: Any, b: Any) -> Any:
+    """Return the scalar product of two vectors; the second may be longer."""
+    total = a.dtype.type(0)
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@compiled
+def _times(Z: Any, vector: Any, query: bool) -> Any:
+    """Return Z v."""
+    d, T = Z.x.shape
+    out = np.zeros(T + query, vector.dtype)
+    _tabulate(vector[d:], Z.scale, Z.table)
+    _look_up(Z.octets, Z.firsts, Z.table, out)
+    _add_combination(vector[:d], Z.x, out)
+    if query:
+        out[T] = _product(Z.u, vector[d:])
     return out
 
 
 @compiled
-def _add_outer(a: Any, b: Any, out: Any) -> None:
-    """Add a bᵀ to `out`."""
-    for i in range(len(a)):
-        row, number = out[i], a[i]
-        for j in range(len(b)):
-            row[j] += number * b[j]
+def _weighted(Z: Any, weights: Any, query: bool, out: Any) -> None:
+    """Write Zᵀw."""
+    d, T = Z.x.shape
+    Z.table[:] = 0
+    _fill(Z.octets, Z.firsts, weights, Z.table)
+    _combine(Z.table, Z.scale, out[d:])
+    for c in range(d):
+        out[c] = _product(Z.x[c], weights)
+    if query:
+        _add_combination(weights[T:], Z.u.reshape(1, -1), out[d:])
 
 
 @compiled
-def _write_signs(octets: Any, plane: int, signs: Any, d: int, Z: Any) -> None:
-    """Write the encodings into all rows of Z but the last, from entry `d` on; `octets` are the bytes of the planes."""
-    d_e = Z.shape[1] - d
-    for t in range(len(Z) - 1):
-        row, first = Z[t], 2 * (t % SIDE * plane + t // SIDE * squares(d_e))
-        for k in range(d_e // 8):
-            eight, known = row[d + 8 * k : d + 8 * k + 8], signs[octets[first + k]]
-            # All eight are read first, so that the compiler need not suppose that a write changes what is read next.
-            k0, k1, k2, k3 = known[0], known[1], known[2], known[3]
-            k4, k5, k6, k7 = known[4], known[5], known[6], known[7]
-            eight[0], eight[1], eight[2], eight[3] = k0, k1, k2, k3
-            eight[4], eight[5], eight[6], eight[7] = k4, k5, k6, k7
-        for j in range(d_e // 8 * 8, d_e):
-            row[d + j] = signs[octets[first + j // 8], j % 8]
+def drawn(samples: Any, key: Any, step: int, T: int, scale: Any, out: _Drawn) -> None:
+    """Draw the samples in a range (first, end) of a step, and add up their selected encodings in u."""
+    d_e, work = out.u.shape[1], np.empty(out.tokens.shape[1] // 2)
+    firsts, plane, one = _first_bytes(T, d_e), plane_words(T, d_e), np.uint8(1)
+    for i in range(*samples):
+        draw(key, step, i, T, plane, out.words[i], work, out.tokens[i], out.members[i])
+        octets = out.words[i].reshape(-1).view(np.uint8)
+        for t in out.members[i]:
+            for j in range(d_e):
+                bit = octets[firsts[t] + np.uint64(j // 8)] >> np.uint8(j % 8) & one
+                out.u[i, j] += scale if bit else -scale
 
 
 @compiled
-def _sample(Z: Any, members: Any, attended: int, W: Any, V: Any, slopes_W: Any, slopes_V: Any) -> Any:
-    """Add a sample's gradients to the slopes, and return its loss; the last row of Z is memory for the query."""
-    d, query, seen = len(V), Z[-1], Z[:attended]
-    query[:] = 0
-    target = np.zeros(d, Z.dtype)
-    for t in members:
-        query[d:] += Z[t, d:]
-        target += Z[t, :d]
-    p = _product(seen, _product(W, query))
-    p = np.exp(p - p.max())
-    p /= p.sum()
-    mean = _combination(p, seen)
-    r = _product(V, mean) - target / Z.dtype.type(len(members))
-    s = _product(seen, _combination(r, V))
-    _add_outer(_combination(p * (s - (p * s).sum()), seen), query, slopes_W)
-    _add_outer(r, mean, slopes_V)
-    return (r * r).sum() / 2
+def differentiated(samples: Any, T: int, scale: Any, given: _Drawn, a: Any, query: bool, V: Any, out: _Found) -> None:
+    """Write r, Zᵀp and Zᵀl of the samples in a range (first, end), which have the logits Z a.
 
-
-@compiled
-def gradients(
-    key: Any, step: int, chunk: int, n: int, T: int, q: int, query: bool, shared: Any, signs: Any, W: Any, V: Any,
-    losses: Any, slopes_W: Any, slopes_V: Any,
-) -> None:  # fmt: skip
-    """Write the loss of each sample of a chunk, and the sums of their gradients.
-
-    Parameters
-    ----------
-    shared
-        The encodings (T, d_e) that all samples share; (0, d_e) if each sample has its own.
-    signs
-        The eight entries that the byte k stands for, in row k, (256, 8).
-    losses, slopes_W, slopes_V
-        The outputs, (n,), (chunks, D, D) and (chunks, d, D), zero at the start.
+    V, (d, D), and a, (n, D), are padded: D is d plus a multiple of 16.
     """
-    (d, D), dtype = V.shape, V.dtype
-    plane, pairs = 0 if len(shared) else plane_words(T, D - d), -(-d * T // 2)
-    words, work = np.empty((4, block_count(plane, pairs, q)), np.uint32), np.empty(pairs)
-    tokens, members, Z = np.empty(2 * pairs, dtype), np.empty(q, np.int64), np.empty((T + 1, D), dtype)
-    Z[: len(shared), d:] = shared
-    for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n)):
-        draw(key, step, i, T, plane, words, work, tokens, members)
-        Z[:T, :d] = tokens[: d * T].reshape(d, T).T
-        if plane:
-            _write_signs(words.reshape(-1).view(np.uint8), plane, signs, d, Z)
-        losses[i] = _sample(Z, members, T + query, W, V, slopes_W[chunk], slopes_V[chunk])
+    d, dtype, firsts = len(V), V.dtype, _first_bytes(T, given.u.shape[1])
+    table, back = np.empty(4 * (V.shape[1] - d), dtype), np.empty(V.shape[1], dtype)
+    for i in range(*samples):
+        octets, x, members = given.words[i].reshape(-1).view(np.uint8), given.tokens[i], given.members[i]
+        Z = _Tokens(octets, firsts, x[: d * T].reshape(d, T), given.u[i], scale, table)
+        p = _times(Z, a[i], query)
+        p = np.exp(p - p.max())
+        p /= p.sum()
+        _weighted(Z, p, query, out.mean[i])
+        r = out.residual[i]
+        for c in range(d):
+            r[c] = _product(V[c], out.mean[i])
+            for t in members:
+                r[c] -= Z.x[c, t] / dtype.type(len(members))
+        back[:] = 0
+        _add_combination(r, V, back)
+        s = _times(Z, back, query)
+        _weighted(Z, p * (s - (p * s).sum()), query, out.change[i])
 
 
 def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], step: int, attend: Attend) -> Gradient:
@@ -140,26 +216,34 @@ def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"],
     Raises
     ------
     InputError
-        If the batches are not on the CPU, the step is not from 0 to 2⁶³ - 1, the matrices do not have the batches'
-        shape, type and device, or `attend` is not one of `Attend`.
+        If the batches are not on the CPU or share their encodings, the step is not from 0 to 2⁶³ - 1, the matrices do
+        not have the batches' shape, type and device, or `attend` is not one of `Attend`.
     """
     if not batches.on_cpu:
         raise InputError("device", batches.device, "must be cpu")
+    if batches.encodings is not None:
+        raise InputError("encodings", tuple(batches.encodings.shape), "must be None: each sample has its own")
     counted(batches.key, step)
     n, T, q, d, d_e = batches.sizes
-    D, chunks = d + d_e, -(-n // _CHUNK)
+    D, padding, pairs = d + d_e, SIDE * squares(d_e) - d_e, -(-d * T // 2)
     for name, matrix, shape in (("W", W, (D, D)), ("V", V, (d, D))):
         fitting(name, matrix, shape, batches.dtype, "cpu")
     if attend not in get_args(Attend):
         raise InputError("attend", attend, f"must be one of {', '.join(get_args(Attend))}")
-    shared = batches.encodings.T if batches.encodings is not None else W.new_empty(0, d_e)
-    given = (part.detach().contiguous().numpy() for part in (shared, batches.signs, W, V))
-    sums = [torch.zeros(shape, dtype=batches.dtype) for shape in ((n,), (chunks, D, D), (chunks, d, D))]
-    arguments = n, T, q, attend == "tokens_and_query", *given, *(part.numpy() for part in sums)
-    on_all_cores(
-        chunks,
-        lambda chunk: gradients(np.uint64(batches.key), step, chunk, *arguments),
-        alone=n * T * d_e < _WORTH_A_THREAD,
-    )
-    loss, slopes_W, slopes_V = (part.sum(dim=0) / n for part in sums)
-    return Gradient(loss, slopes_W[:, d:], slopes_V)
+
+    def on_chunks(work: Callable[..., None], *arguments: Any) -> None:
+        chunks = [(first, min(first + _CHUNK, n)) for first in range(0, n, _CHUNK)]
+        on_all_cores(len(chunks), lambda k: work(chunks[k], *arguments), alone=n * T * d_e < _WORTH_A_THREAD)
+
+    def zeros(*shape: int) -> Any:
+        return torch.zeros(shape, dtype=batches.dtype).numpy()
+
+    scale, words = V.new_tensor(1 / math.sqrt(d_e)).numpy()[()], (n, 4, block_count(plane_words(T, d_e), pairs, q))
+    given = _Drawn(np.empty(words, np.uint32), zeros(n, 2 * pairs), np.empty((n, q), np.int64), zeros(n, d_e))
+    found = _Found(zeros(n, d), zeros(n, D + padding), zeros(n, D + padding))
+    on_chunks(drawn, np.uint64(batches.key), step, T, scale, given)
+    u, (residual, mean, change) = torch.from_numpy(given.u), map(torch.from_numpy, found)
+    a, padded = (pad(matrix.detach(), (0, padding)).numpy() for matrix in (u @ W[:, d:].T, V))
+    on_chunks(differentiated, T, scale, given, a, attend == "tokens_and_query", padded, found)
+    loss = residual.square().sum() / (2 * n)
+    return Gradient(loss, change[:, :D].T @ u / n, residual.T @ mean[:, :D] / n)

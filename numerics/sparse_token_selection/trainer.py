@@ -7,7 +7,7 @@ through W[:, d:], because x_query = 0, so that W[:, :d] has gradient 0. With u t
     dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
 
 The encodings, the largest array, are read twice. If the query is attended to, it adds the token (0; u). On the CPU,
-`gradient_kernel` draws a batch and computes its gradient.
+`gradient_kernel` draws a batch with fresh encodings and computes its gradient.
 """
 
 import math
@@ -156,7 +156,7 @@ class Training:
 
     def gradient(self) -> Gradient:
         """Return the mean loss () of the step's batch, and its gradients in W[:, d:] and in V."""
-        if self.batches.on_cpu:
+        if self.batches.on_cpu and self.batches.encodings is None:
             return gradient_kernel.gradient(self.batches, self.W, self.V, self.step, self.plan.attend)
         return batch_gradient(self.W, self.V, self.batches.drawn(self.step), self.plan.attend)
 

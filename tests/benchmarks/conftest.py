@@ -24,6 +24,8 @@ from tests.benchmarks.timing import fastest, median_seconds
 GROWTH = Path("build/benchmarks/growth")
 """Folder of the plots. `make bench` copies them from here, so a measurement changes no tracked file."""
 ROWS = pytest.StashKey[list]()
+QUIET = 0.25
+"""Seconds before each timed run; after a program ends, idle threads of BLAS may spin for 0.1 s and take a core."""
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
 
@@ -80,9 +82,11 @@ def pair(request, benchmark, stored):
 
         def setup():
             for name, seconds in taken.items():
+                time.sleep(QUIET)
                 started = time.perf_counter()
                 chosen[name]()
                 seconds.append(time.perf_counter() - started)
+            time.sleep(QUIET)
 
         benchmark.pedantic(ours, setup=setup, rounds=rounds, iterations=1, warmup_rounds=1)
         if benchmark.stats is None:  # --benchmark-disable

@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from tests.benchmarks.timing import fastest, median_seconds, on_threads
+from tests.benchmarks.timing import fastest, median_seconds, on_threads, repeated
 
 
 def test_the_first_run_does_not_count():
@@ -16,6 +16,12 @@ def test_the_first_run_does_not_count():
 
     assert 0.01 <= median_seconds(work, 3) < 0.1
     assert len(runs) == 4
+
+
+def test_work_is_repeated():
+    runs = []
+    repeated(lambda: runs.append(1), 3)()
+    assert len(runs) == 3
 
 
 def test_the_fastest_way_is_found():

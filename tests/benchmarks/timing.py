@@ -33,6 +33,16 @@ def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
+def repeated(work: Callable[[], object], times: int) -> Callable[[], None]:
+    """Return a callable that does the work some times in a row, as a training takes its steps."""
+
+    def run() -> None:
+        for _ in range(times):
+            work()
+
+    return run
+
+
 def fastest(ways: dict[str, Callable[[], object]], times: int) -> tuple[str, Callable[[], object]]:
     """Return the name of the callable with the smallest median time, and the callable."""
     taken = {name: median_seconds(work, times) for name, work in ways.items()}

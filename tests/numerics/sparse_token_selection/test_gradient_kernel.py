@@ -8,7 +8,6 @@ import torch
 from numerics.sparse_token_selection import gradient_kernel, reference
 from numerics.sparse_token_selection.batches import Batches, Sizes
 from numerics.sparse_token_selection.gradient_kernel import gradient
-from numerics.sparse_token_selection.trainer import fixed_encodings
 from verify import InputError, cores
 
 KEY = 2**64 - 9
@@ -23,10 +22,8 @@ SIZES = [
 ]
 
 
-def batches(*sizes, dtype=torch.float64, key=KEY, shared=False):
-    sizes = Sizes(*sizes)
-    shared_by_all = fixed_encodings(7, sizes.T, sizes.d_e, dtype, "cpu") if shared else None
-    return Batches(sizes, key, dtype, shared_by_all)
+def batches(*sizes, dtype=torch.float64):
+    return Batches(Sizes(*sizes), KEY, dtype)
 
 
 def matrices(sizes, dtype=torch.float64):
@@ -40,7 +37,6 @@ def matrices(sizes, dtype=torch.float64):
 
 def by_autograd(W, V, drawn, attend):
     encodings, tokens, members = drawn
-    encodings = encodings.expand(len(tokens), -1, -1)
     subsets = torch.zeros(len(tokens), tokens.shape[2], dtype=tokens.dtype).scatter_(1, members, 1.0)
     leaves = W.clone().requires_grad_(), V.clone().requires_grad_()
     loss = reference.loss(*leaves, encodings, tokens, subsets, attend=attend).mean()
@@ -61,12 +57,11 @@ def relative(found, expected):
     return ((found - expected).norm() / expected.norm()).item()
 
 
-@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, shared):
-    source = batches(*sizes, dtype=dtype, shared=shared)
+def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype):
+    source = batches(*sizes, dtype=dtype)
     W, V = matrices(sizes, dtype)
     found = gradient(source, W, V, 5, attend)
     drawn = [part.double() if part.is_floating_point() else part for part in source.drawn(5)]
@@ -93,7 +88,8 @@ def test_a_wrong_gradient_would_be_seen():
         )
 
 
-def test_results_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monkeypatch):
+@pytest.mark.usefixtures("one_thread")
+def test_gradients_do_not_depend_on_cores_nor_on_what_was_asked_for_before(monkeypatch):
     sizes = SIZES[-1]
     W, V = matrices(sizes)
     found = []
@@ -119,6 +115,9 @@ def test_invalid_arguments_of_the_kernel_are_refused():
         gradient(batches(*sizes), W, V, 0, "query")
     with pytest.raises(InputError, match="device = meta: must be cpu"):
         gradient(Batches(sizes, KEY, torch.float64, device="meta"), W, V, 0, "tokens")
+    shared = Batches(sizes, KEY, torch.float64, torch.ones(6, 5, dtype=torch.float64))
+    with pytest.raises(InputError, match=r"encodings = \(6, 5\): must be None: each sample has its own"):
+        gradient(shared, W, V, 0, "tokens")
     for step in (-1, 2**63, 0.5):
         with pytest.raises(InputError, match=r"step = .*: must be an integer from 0"):
             gradient(batches(*sizes), W, V, step, "tokens")
