@@ -18,8 +18,8 @@ STEPS = 10
 """Number of steps in a row that are timed together, as in a training."""
 SEED, ETA = 1, 1.0
 BOUND = {
-    "cpu": "The bound, presumably (nothing was profiled): of a step, a seventh is the draw, and more than half are look-ups"
-    " of four bits at a time and sums into 16 buckets, which do not depend on the floating-point type.",
+    "cpu": "The bound, timed part by part on one core: of a step, a seventh is the draw, and more than half are"
+    " look-ups of four bits and sums into 16 buckets, which take as long in both floating-point types.",
     "cuda": "Profiled on an H200, kernels ran for 1.1 ms of a step's 1.6, and for 0.71 of these a table of bytes was"
     " read; our program no longer has this table.",
 }
@@ -170,7 +170,8 @@ def bench_sgd_step(pair, device, dtype):
         return awaited(device, repeated(step, STEPS))
 
     pair(
-        f"{STEPS} steps of SGD on fresh signs, draws included, {dtype}: T = {T}, q = {Q}, d = {D}, d_e = {D_E}, batch {N}",
+        f"{STEPS} steps of SGD on fresh signs, draws included, {dtype}: T = {T}, q = {Q}, d = {D}, d_e = {D_E},"
+        f" batch {N}",
         steps(ours(device, dtype).advance),
         {name: steps(step) for name, step in definition(device, dtype).items()},
         best={name: steps(step) for name, step in best.items()},

@@ -155,13 +155,14 @@ def is_reached(row):
 
 def lines_of(rows):
     """Return the cells of all rows; work that can run on a GPU has a line for each device, measured or not."""
-    there = {(row["work"], row["device"]): row for row in rows}
-    found = []
-    for work in dict.fromkeys(row["work"] for row in rows):
-        some = [row for row in rows if row["work"] == work]
-        for device in _DEVICES if some[0]["on_device"] else ("cpu",):
-            row = there.get((work, device))
-            found.append(cells(row) if row else _not_measured(work, device))
+    by_benchmark, found = {}, []
+    for row in rows:
+        # A row that is not stored yet has no name. The row of a device may be older, with other words for its work.
+        by_benchmark.setdefault(row.get("name", row["work"]), {})[row["device"]] = row
+    for some in by_benchmark.values():
+        first = next(iter(some.values()))
+        devices = _DEVICES if first["on_device"] else ("cpu",)
+        found += [cells(some[on]) if on in some else _not_measured(first["work"], on) for on in devices]
     return found
 
 
@@ -261,10 +262,10 @@ def page(rows, names):
         "# Benchmarks",
         "",
         "Written by `make bench` (training on a card: `make bench DEVICE=cuda`). Each row shows its latest"
-        " measurement. The programs of a row are run in turn, after one run each that is not timed. Times are medians"
-        " over the rounds; ratios are taken round by round. The definition is what a reader of the paper would run; the"
-        " best plain way is the fastest found that an able user would write with NumPy, SciPy, PyTorch or Numba in some"
-        " 20 to 50 lines. The goal is the ratio to the best plain way: 2 for a kernel.",
+        " measurement. The programs of a row are run in turn, each after a pause, and after one run each that is not"
+        " timed. Times are medians over the rounds; ratios are taken round by round. The definition is what a reader of"
+        " the paper would run; the best plain way is the fastest found that an able user would write with NumPy, SciPy,"
+        " PyTorch or Numba in some 20 to 50 lines. The goal is the ratio to the best plain way: 2 for a kernel.",
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + "---|" * len(_HEAD),
