@@ -54,7 +54,7 @@ BENCHMARKS := $(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.
 bench: $(READY)
 	rm -rf build/benchmarks/growth
 	mkdir -p build/benchmarks/growth
-	OMP_WAIT_POLICY=passive $(BENCHMARKS) --device $(DEVICE) --benchmark-json $(BENCHMARKED) $(ARGS)
+	$(BENCHMARKS) --device $(DEVICE) --benchmark-json $(BENCHMARKED) $(ARGS)
 	$(BENCHMARKS) --collect-only --quiet > build/benchmarks/names
 	$(BIN)/python -m tests.benchmarks.page $(BENCHMARKED) < build/benchmarks/names > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md

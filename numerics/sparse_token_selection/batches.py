@@ -152,6 +152,11 @@ class Batches:
         """The cached draws of some steps: `steps`, and their `_Drawn`, with a row for each step."""
         return {"steps": range(0)}
 
+    @cached_property
+    def memory(self) -> dict[str, Any]:
+        """Arrays that `gradient_kernel` uses again at each step, because fresh memory takes a quarter of a step."""
+        return {}
+
     def drawn(self, step: int) -> Batch:
         """Return a step's batch.
 
@@ -196,7 +201,7 @@ class Batches:
         sixteens = words[:, : 8 * self._plane].contiguous().view(torch.int16).view(n, SIDE, self._plane)
         planes = sixteens[:, :, : across * along].view(n, SIDE, across, along).permute(0, 3, 2, 1)
         bits = planes[:, :, None] >> torch.arange(SIDE, dtype=torch.int16, device=words.device)[:, None, None] & 1
-        one = torch.tensor(1 / math.sqrt(d_e), dtype=self.dtype, device=words.device)
+        one = torch.full((), 1 / math.sqrt(d_e), dtype=self.dtype, device=words.device)
         return torch.where(bits.reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T] == 1, one, -one).contiguous()
 
 

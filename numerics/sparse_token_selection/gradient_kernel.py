@@ -1,19 +1,18 @@
 """Loss and gradient of a batch with fresh sign encodings on the CPU, computed from the random bits.
 
-The tests compare the loss and the gradient with those of `trainer.batch_gradient` on the batch of `Batches.drawn`. The
-rows of Z are a sample's tokens (x_t; e_t), and the query z = (0; u) if it is attended to; u is the sum of the selected
-encodings. With p the softmax of the logits Z W z,
+The tests compare the loss and the gradient with autograd's of `reference.loss`, on the batch of `Batches.drawn`. The
+rows of Z are a sample's tokens (x_t; e_t). If the query is attended to, z = (0; u) is one more row; u is the sum of the
+selected encodings. With p the softmax of the logits Z W z,
 
     r = V Zᵀp − target,    s = Z Vᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Zᵀp)ᵀ,    dL/dW = (Zᵀl) zᵀ.
 
 The encodings are not written out as numbers. For a product Z v, a table holds the 16 signed sums of every four entries
-of v, and four bits of an encoding are looked up at once. For a sum Zᵀw, a token's weight is added to one of 16 buckets
-for every four bits; the buckets are combined at the end. This is the method of the four Russians (Arlazarov, Dinic,
-Kronrod and Faradzhev 1970). The encodings are padded to whole squares of bits: vectors are 0 in the padding, and sums
-are cut off there.
+of v, and four bits of an encoding are looked up at once: the method of the four Russians (Arlazarov, Dinic, Kronrod and
+Faradzhev 1970). A sum Zᵀw is its transpose: a token's weight is added to one of 16 buckets for every four bits, and the
+buckets are combined at the end. The encodings are padded to whole squares of bits: vectors are 0 in the padding, and
+sums are cut off there.
 
-A step's gradient depends on the key, the step's number and the matrices; it does not depend on earlier draws, nor, if
-PyTorch uses one thread, on the number of cores.
+A step's gradient depends on the key, the step's number and the matrices, not on earlier draws or threads.
 """
 
 import math
@@ -27,21 +26,22 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from numerics.compiled import compiled
+from numerics.repeatable import one_thread
 from numerics.settings import counted
 from numerics.sparse_token_selection.batches import SIDE, Batches, block_count, draw, fitting, plane_words, squares
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError
 from verify.cores import on_all_cores
 
-_CHUNK = 32
+_CHUNK = 16
 """Number of samples that a thread takes at a time."""
 _WORTH_A_THREAD = 2**20
 """Minimum number of entries of encodings in a batch for which several threads are started."""
-# Numba neither checks nor wraps an unsigned index.
-_LOW, _FOUR, _SIXTEEN = np.uint64(15), np.uint64(4), np.uint64(16)
+# With unsigned numbers, Numba does not check whether an index is negative.
+_LOW, _FOUR, _SIXTEEN, _TWO_TABLES = np.uint64(15), np.uint64(4), np.uint64(16), np.uint64(32)
 
 
-class _Drawn(NamedTuple):
+class _Samples(NamedTuple):
     """The words (n, 4, blocks) of n samples, their tokens' numbers (n, ≥ d T), members (n, q) and u (n, d_e)."""
 
     words: Any
@@ -51,7 +51,7 @@ class _Drawn(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The vectors r (n, d), Zᵀp (n, D) and Zᵀl (n, D) of n samples."""
+    """The vectors r (n, d), Zᵀp (n, padded) and Zᵀl (n, padded) of n samples."""
 
     residual: Any
     mean: Any
@@ -70,31 +70,23 @@ class _Tokens(NamedTuple):
 
 
 @compiled
-def _first_bytes(T: int, d_e: int) -> Any:
-    """Return the index of the first byte of each token's bits."""
-    firsts = np.empty(T, np.uint64)
-    for t in range(T):
-        firsts[t] = 2 * (t % SIDE * plane_words(T, d_e) + t // SIDE * squares(d_e))
-    return firsts
-
-
-@compiled
 def _tabulate(vector: Any, scale: Any, table: Any) -> None:
     """Write the sums ±v_0 ± v_1 ± v_2 ± v_3 of every four entries, times `scale`; a bit 1 is a plus."""
+    twice = scale + scale
     for k in range(len(vector) // 4):
         sums, four = table[16 * k : 16 * k + 16], vector[4 * k : 4 * k + 4]
         sums[0] = -scale * four.sum()
         for i in range(4):
             for value in range(1 << i):
-                sums[(1 << i) + value] = sums[value] + 2 * scale * four[i]
+                sums[(1 << i) + value] = sums[value] + twice * four[i]
 
 
 @compiled
 def _look_up(octets: Any, firsts: Any, table: Any, out: Any) -> None:
-    """Add the sums that the table has for each token's bits."""
+    """Add the sums that the table has for each token's bits; the sums of the tokens do not wait for each other."""
     for k in range(len(table) // 32):
         column = np.uint64(k)
-        low = 2 * _SIXTEEN * column
+        low = _TWO_TABLES * column
         for t in range(len(firsts)):
             octet = np.uint64(octets[firsts[t] + column])
             out[t] += table[low + (octet & _LOW)] + table[low + _SIXTEEN + (octet >> _FOUR)]
@@ -102,12 +94,12 @@ def _look_up(octets: Any, firsts: Any, table: Any, out: Any) -> None:
 
 @compiled
 def _fill(octets: Any, firsts: Any, weights: Any, table: Any) -> None:
-    """Add each token's weight to the bucket of every four of its bits."""
+    """Add each token's weight to the bucket of every four of its bits; no bucket is added to twice in a row."""
     for t in range(len(firsts)):
         first, weight = firsts[t], weights[t]
         for k in range(len(table) // 32):
             column = np.uint64(k)
-            octet, low = np.uint64(octets[first + column]), 2 * _SIXTEEN * column
+            octet, low = np.uint64(octets[first + column]), _TWO_TABLES * column
             table[low + (octet & _LOW)] += weight
             table[low + _SIXTEEN + (octet >> _FOUR)] += weight
 
@@ -171,13 +163,17 @@ def _weighted(Z: Any, weights: Any, query: bool, out: Any) -> None:
 
 
 @compiled
-def drawn(samples: Any, key: Any, step: int, T: int, scale: Any, out: _Drawn) -> None:
-    """Draw the samples in a range (first, end) of a step, and add up their selected encodings in u."""
-    d_e, work = out.u.shape[1], np.empty(out.tokens.shape[1] // 2)
-    firsts, plane, one = _first_bytes(T, d_e), plane_words(T, d_e), np.uint8(1)
-    for i in range(*samples):
-        draw(key, step, i, T, plane, out.words[i], work, out.tokens[i], out.members[i])
+def _draw_samples(ends: Any, key: Any, step: int, firsts: Any, scale: Any, out: _Samples) -> None:
+    """Draw the samples of a step in a range (first, end), and add up their selected encodings in u.
+
+    `firsts` are the indices of the tokens' first bytes, (T,).
+    """
+    d_e, work, one = out.u.shape[1], np.empty(out.tokens.shape[1] // 2), np.uint8(1)
+    plane = plane_words(len(firsts), d_e)
+    for i in range(*ends):
+        draw(key, step, i, len(firsts), plane, out.words[i], work, out.tokens[i], out.members[i])
         octets = out.words[i].reshape(-1).view(np.uint8)
+        out.u[i] = 0
         for t in out.members[i]:
             for j in range(d_e):
                 bit = octets[firsts[t] + np.uint64(j // 8)] >> np.uint8(j % 8) & one
@@ -185,17 +181,19 @@ def drawn(samples: Any, key: Any, step: int, T: int, scale: Any, out: _Drawn) ->
 
 
 @compiled
-def differentiated(samples: Any, T: int, scale: Any, given: _Drawn, a: Any, query: bool, V: Any, out: _Found) -> None:
-    """Write r, Zᵀp and Zᵀl of the samples in a range (first, end), which have the logits Z a.
+def _differentiate(
+    ends: Any, firsts: Any, scale: Any, samples: _Samples, Wz: Any, query: bool, V: Any, out: _Found
+) -> None:
+    """Write r, Zᵀp and Zᵀl of the samples in a range (first, end).
 
-    V, (d, D), and a, (n, D), are padded: D is d plus a multiple of 16.
+    W[:, d:] u, (n, padded), and V, (d, padded), are padded with zeros to d plus a multiple of 16 columns.
     """
-    d, dtype, firsts = len(V), V.dtype, _first_bytes(T, given.u.shape[1])
+    d, dtype, T = len(V), V.dtype, len(firsts)
     table, back = np.empty(4 * (V.shape[1] - d), dtype), np.empty(V.shape[1], dtype)
-    for i in range(*samples):
-        octets, x, members = given.words[i].reshape(-1).view(np.uint8), given.tokens[i], given.members[i]
-        Z = _Tokens(octets, firsts, x[: d * T].reshape(d, T), given.u[i], scale, table)
-        p = _times(Z, a[i], query)
+    for i in range(*ends):
+        octets, x, members = samples.words[i].reshape(-1).view(np.uint8), samples.tokens[i], samples.members[i]
+        Z = _Tokens(octets, firsts, x[: d * T].reshape(d, T), samples.u[i], scale, table)
+        p = _times(Z, Wz[i], query)
         p = np.exp(p - p.max())
         p /= p.sum()
         _weighted(Z, p, query, out.mean[i])
@@ -213,6 +211,9 @@ def differentiated(samples: Any, T: int, scale: Any, given: _Drawn, a: Any, quer
 def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], step: int, attend: Attend) -> Gradient:
     """Return the mean loss () of a step's batch, and its gradients in W[:, d:], (D, d_e), and in V.
 
+    The batch takes an eighth of a byte for each entry of its encodings, and d numbers for each of its tokens. This
+    memory is used again at the next step.
+
     Raises
     ------
     InputError
@@ -225,7 +226,7 @@ def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"],
         raise InputError("encodings", tuple(batches.encodings.shape), "must be None: each sample has its own")
     counted(batches.key, step)
     n, T, q, d, d_e = batches.sizes
-    D, padding, pairs = d + d_e, SIDE * squares(d_e) - d_e, -(-d * T // 2)
+    D, padding, pairs, plane = d + d_e, SIDE * squares(d_e) - d_e, -(-d * T // 2), plane_words(T, d_e)
     for name, matrix, shape in (("W", W, (D, D)), ("V", V, (d, D))):
         fitting(name, matrix, shape, batches.dtype, "cpu")
     if attend not in get_args(Attend):
@@ -235,15 +236,20 @@ def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"],
         chunks = [(first, min(first + _CHUNK, n)) for first in range(0, n, _CHUNK)]
         on_all_cores(len(chunks), lambda k: work(chunks[k], *arguments), alone=n * T * d_e < _WORTH_A_THREAD)
 
-    def zeros(*shape: int) -> Any:
-        return torch.zeros(shape, dtype=batches.dtype).numpy()
-
-    scale, words = V.new_tensor(1 / math.sqrt(d_e)).numpy()[()], (n, 4, block_count(plane_words(T, d_e), pairs, q))
-    given = _Drawn(np.empty(words, np.uint32), zeros(n, 2 * pairs), np.empty((n, q), np.int64), zeros(n, d_e))
-    found = _Found(zeros(n, d), zeros(n, D + padding), zeros(n, D + padding))
-    on_chunks(drawn, np.uint64(batches.key), step, T, scale, given)
-    u, (residual, mean, change) = torch.from_numpy(given.u), map(torch.from_numpy, found)
-    a, padded = (pad(matrix.detach(), (0, padding)).numpy() for matrix in (u @ W[:, d:].T, V))
-    on_chunks(differentiated, T, scale, given, a, attend == "tokens_and_query", padded, found)
-    loss = residual.square().sum() / (2 * n)
-    return Gradient(loss, change[:, :D].T @ u / n, residual.T @ mean[:, :D] / n)
+    numbers = {torch.float64: np.float64, torch.float32: np.float32}[batches.dtype]
+    scale, tokens = numbers(1 / math.sqrt(d_e)), np.arange(T, dtype=np.uint64)
+    firsts = 2 * (tokens % SIDE * plane + tokens // SIDE * squares(d_e))
+    if not batches.memory:
+        words = np.empty((n, 4, block_count(plane, pairs, q)), np.uint32)
+        tokens, members, u = np.empty((n, 2 * pairs), numbers), np.empty((n, q), np.int64), np.empty((n, d_e), numbers)
+        found = _Found(np.empty((n, d), numbers), *np.empty((2, n, D + padding), numbers))
+        batches.memory.update(samples=_Samples(words, tokens, members, u), found=found)
+    samples, found = batches.memory["samples"], batches.memory["found"]
+    on_chunks(_draw_samples, np.uint64(batches.key), step, firsts, scale, samples)
+    u, (residual, mean, change) = torch.from_numpy(samples.u), map(torch.from_numpy, found)
+    # On one thread, because the rounding of products may depend on the number of threads.
+    with one_thread():
+        Wz, padded = (pad(matrix.detach(), (0, padding)).contiguous().numpy() for matrix in (u @ W[:, d:].T, V))
+        on_chunks(_differentiate, firsts, scale, samples, Wz, attend == "tokens_and_query", padded, found)
+        loss = residual.square().sum() / (2 * n)
+        return Gradient(loss, change[:, :D].T @ u / n, residual.T @ mean[:, :D] / n)

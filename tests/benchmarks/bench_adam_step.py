@@ -11,7 +11,7 @@ from numerics.preconditioned_descent.reduced import Prompts, applied, losses, re
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
 from numerics.preconditioned_descent.trainer import Plan, Training
 from tests.benchmarks.limits import Limit
-from tests.benchmarks.timing import awaited, on_threads, repeated
+from tests.benchmarks.timing import on_threads
 
 # PyTorch's compiler calls functions that PyTorch has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -112,18 +112,35 @@ def gradients(training):
     }
 
 
-def best(training, device):
-    """Return, by name, functions that take a step of Adam, with gradients from the prompts' second moments."""
+def best(training, draw=None):
+    """Return, by name, functions that take a step of Adam, with gradients from the prompts' second moments.
+
+    With `draw`, a function calls it before every `RESAMPLE` steps.
+    """
     by_torch, by_numpy = gradients(training)
     _, exact = training.gradient()
     ways = {}
     for name, gradient in by_torch.items():
         assert close(gradient(*[matrix.clone().requires_grad_() for matrix in training.matrices]), exact)
-        ways |= on_threads(f"PyTorch, {name}", adam_of_torch(training.matrices, gradient))
+        ways |= on_threads(f"PyTorch, {name}", drawing(adam_of_torch(training.matrices, gradient), draw))
     for name, gradient in by_numpy.items():
         assert close([torch.from_numpy(slope) for slope in gradient(training.matrices[0].numpy())], exact)
-        ways[f"NumPy, {name}"] = adam_of_numpy(training.matrices[0], gradient)
+        ways[f"NumPy, {name}"] = drawing(adam_of_numpy(training.matrices[0], gradient), draw)
     return ways
+
+
+def drawing(step, draw):
+    """Return a function that takes a step, and calls `draw`, if there is one, before every `RESAMPLE` steps."""
+    taken = 0
+
+    def run():
+        nonlocal taken
+        if draw is not None and taken % RESAMPLE == 0:
+            draw()
+        taken += 1
+        step()
+
+    return run
 
 
 def close(found, slopes):
@@ -173,15 +190,12 @@ def bench_adam_step(pair, device, trained):
     assert gradients_agree(training, device)
     # Half of the symmetric matrix S, w* and the query's token are each read once.
     amount = STEPS * 8 * BATCH * (D * (D + 1) / 2 + 2 * D)
-
-    def steps(step):
-        return awaited(device, repeated(step, STEPS))
-
     pair(
         f"{STEPS} steps of Adam, {WORDS[trained]}: L = {L}, d = {D}, n = {N}, batch {BATCH}",
-        steps(training.advance),
-        {name: steps(step) for name, step in definition(training, device).items()},
-        best={name: steps(step) for name, step in best(training, device).items()},
+        training.advance,
+        definition(training, device),
+        best=best(training),
+        repeat=STEPS,
         limit=Limit(f"{amount / 2**20:.0f} MiB, a batch's second moments, weights and queries", amount, "bytes"),
         note=f"The definition: full attention, autograd in float64, PyTorch's Adam. {BEST[trained]} "
         f"{bound(trained, device)}",
@@ -191,28 +205,20 @@ def bench_adam_step(pair, device, trained):
 @pytest.mark.parametrize("trained", WORDS)
 def bench_adam_steps_with_the_draw(pair, device, trained):
     training = ours(trained, device, RESAMPLE)
+
+    def draw():
+        # The steps go on with the first batch, which takes as long.
+        reduced(*sample(BATCH, N, training.task.covariance, training.task.inverse, generator))
+
     generator = torch.Generator(device).manual_seed(SEED)
-
-    def steps():
-        # All steps on one batch: step 0 draws it.
-        training.step = 0
-        repeated(training.advance, RESAMPLE)()
-
-    def with_the_draw(step):
-        def run():
-            # The steps go on with the first batch, which takes as long.
-            reduced(*sample(BATCH, N, training.task.covariance, training.task.inverse, generator))
-            repeated(step, RESAMPLE)()
-
-        return awaited(device, run)
-
     pair(
         f"{RESAMPLE} steps of Adam and the draw of their batch, {WORDS[trained]}",
-        awaited(device, steps),
-        {name: awaited(device, step) for name, step in definition(training, device).items()},
-        best={name: with_the_draw(step) for name, step in best(training, device).items()},
-        definition_times=RESAMPLE,
+        training.advance,
+        definition(training, device),
+        best=best(training, draw),
+        repeat=RESAMPLE,
+        definition_times=RESAMPLE / STEPS,
         rounds=5,
-        note="The definition is one step, times 100, without the draw. The best plain way draws tokens, and takes their"
-        f" second moments. {bound(trained, device)}",
+        note=f"The definition takes {STEPS} steps, times {RESAMPLE // STEPS}, without the draw. The best plain way"
+        f" draws tokens, and takes their second moments. {bound(trained, device)}",
     )

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import ThreadpoolController
 
 from numerics.sparse_token_selection.reference import loss, sample_batch
 from numerics.sparse_token_selection.stochastic import sign_encodings
 from numerics.sparse_token_selection.trainer import Plan, Training, batch_gradient
 from numerics.sparse_token_selection.validation import SignEncodings, draw_batch
 from tests.benchmarks.limits import Limit
-from tests.benchmarks.timing import awaited, on_threads, repeated
+from tests.benchmarks.timing import on_threads
 
 T, Q, D, D_E, N = 200, 3, 5, 170, 256
 STEPS = 10
@@ -43,7 +44,7 @@ def definition(device, dtype):
         loss(W, V, encodings, tokens, subsets).mean().backward()
         optimiser.step()
 
-    return on_threads("PyTorch", step)
+    return step
 
 
 def by_torch(device, dtype):
@@ -103,9 +104,10 @@ def numba_gradient():
     return gradient
 
 
-def by_numba(dtype):
-    """Return a function that takes a step in NumPy and Numba."""
+def by_numba(dtype, blas=None):
+    """Return a function that takes a step in NumPy and Numba; `blas` limits BLAS's threads, which spin when idle."""
     begun, rng, gradient = ours("cpu", dtype), np.random.default_rng(SEED), numba_gradient()
+    libraries = ThreadpoolController()
     W, V, table = np.ascontiguousarray(begun.W[:, D:]), begun.V.numpy().copy(), signs_of_bytes(dtype)
 
     def drawn():
@@ -114,7 +116,8 @@ def by_numba(dtype):
         return table, octets, rng.standard_normal((N, D, T), dtype), members
 
     def step():
-        slope_W, slope_V = gradient(W, V, *drawn())
+        with libraries.limit(limits=blas, user_api="blas"):
+            slope_W, slope_V = gradient(W, V, *drawn())
         W[:] -= ETA * slope_W
         V[:] -= ETA * slope_V
 
@@ -163,20 +166,19 @@ def bench_sgd_step(pair, device, dtype):
     size = {"float32": 4, "float64": 8}[dtype]
     # A sign takes one bit. All data are written once and read once, as in a copy.
     amount = STEPS * 2 * N * (T * D_E / 8 + T * D * size)
+
     best = on_threads("PyTorch, its gradient written out", by_torch(device, dtype))
-    best |= {"NumPy and Numba": by_numba(dtype)} if device == "cpu" else {}
-
-    def steps(step):
-        return awaited(device, repeated(step, STEPS))
-
+    if device == "cpu":
+        best |= {"NumPy and Numba": by_numba(dtype), "NumPy and Numba, BLAS on one thread": by_numba(dtype, blas=1)}
     pair(
         f"{STEPS} steps of SGD on fresh signs, draws included, {dtype}: T = {T}, q = {Q}, d = {D}, d_e = {D_E},"
         f" batch {N}",
-        steps(ours(device, dtype).advance),
-        {name: steps(step) for name, step in definition(device, dtype).items()},
-        best={name: steps(step) for name, step in best.items()},
+        ours(device, dtype).advance,
+        on_threads("PyTorch", definition(device, dtype)),
+        best=best,
+        repeat=STEPS,
         limit=Limit(f"{amount / 2**20:.0f} MiB of random bits and tokens, once through memory", amount, "bytes"),
         note="The definition: dense signs, the layer by its definition, autograd, PyTorch's SGD. The best plain way"
-        " looks up eight signs per random byte in a table, and has the gradient written out, like ours."
+        " has the gradient written out, as ours has; it looks up eight signs per random byte in a table."
         f" {BOUND[device]}",
     )

@@ -19,13 +19,11 @@ import pytest
 
 from tests.benchmarks.limits import rates
 from tests.benchmarks.page import is_pair, others_lines, table
-from tests.benchmarks.timing import fastest, median_seconds
+from tests.benchmarks.timing import awaited, fastest, median_seconds, pause, repeated
 
 GROWTH = Path("build/benchmarks/growth")
 """Folder of the plots. `make bench` copies them from here, so a measurement changes no tracked file."""
 ROWS = pytest.StashKey[list]()
-QUIET = 0.25
-"""Seconds before each timed run; after a program ends, idle threads of BLAS may spin for 0.1 s and take a core."""
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
 
@@ -43,13 +41,20 @@ def stored(request, benchmark):
     return store
 
 
-def fastest_way(name, peer, times):
-    """Return a peer's fastest way and, if the peer is a dict of ways, a note that names it."""
-    if not isinstance(peer, dict):
-        return peer, []
-    way, work = fastest(peer, times)
-    among = f", the fastest of {len(peer)} ways here" if len(peer) > 1 else ""
-    return work, [f"Of the {name} ran: {way}{among}."]
+def fastest_ways(peers, in_a_row, times):
+    """Return the fastest way of each peer that is there, by the peer's name, and notes that name the ways.
+
+    A peer is a name, a callable or a dict of callables, and the factor by which its calls are fewer than ours.
+    """
+    chosen, notes = {}, []
+    for name, peer, fewer in peers:
+        if isinstance(peer, dict):
+            way, chosen[name] = fastest({way: in_a_row(call, fewer) for way, call in peer.items()}, times)
+            among = f", the fastest of {len(peer)} ways here" if len(peer) > 1 else ""
+            notes.append(f"Of the {name} ran: {way}{among}.")
+        elif peer is not None:
+            chosen[name] = in_a_row(peer, fewer)
+    return chosen, notes
 
 
 def ratios(mine, theirs, *, cost):
@@ -61,6 +66,10 @@ def ratios(mine, theirs, *, cost):
 def pair(request, benchmark, stored):
     """Time three programs in turn: before each round of ours, the definition and the best plain way run once.
 
+    A run of ours calls `ours` as often as `repeat` says, in a row, as a training takes its steps; a peer's calls are
+    fewer by the factor `best_times` or `definition_times`. A pause precedes each run. If nothing is timed, each program
+    is called once in each round.
+
     A peer is a callable, or a dict of callables by name; of a dict, the callable that is fastest on this machine is
     timed, and the note names it. Without `best` the definition is the best plain way. `best_times` and
     `definition_times` are the numbers of a peer's runs that do the work of one of ours. A ratio is a peer's time
@@ -69,26 +78,31 @@ def pair(request, benchmark, stored):
     """
 
     def run(
-        work, ours, definition, *, best=None, best_times=1.0, definition_times=1.0, reach=2.0, rounds=7, limit=None,
-        note="", cost=False,
+        work, ours, definition, *, best=None, repeat=1, best_times=1.0, definition_times=1.0, reach=2.0, rounds=7,
+        limit=None, note="", cost=False,
     ):  # fmt: skip
-        notes, chosen = [note] if note else [], {}
-        for name, peer in (("definition", definition), ("best plain way", best)):
-            chosen[name], said = fastest_way(name, peer, 1 if benchmark.disabled else 5)
-            notes += said
+        device = request.getfixturevalue("device") if "device" in request.fixturenames else "cpu"
+
+        def in_a_row(call, fewer):
+            return awaited(device, repeated(call, 1 if benchmark.disabled else max(1, round(repeat / fewer))))
+
+        peers = ("definition", definition, definition_times), ("best plain way", best, best_times)
+        chosen, said = fastest_ways(peers, in_a_row, 1 if benchmark.disabled else 5)
+        notes = [*([note] if note else []), *said]
         if best is None:
             notes.append("There is no better plain way than the definition: both columns have the same time.")
-        taken = {name: [] for name, peer in chosen.items() if peer is not None}
+        taken = {name: [] for name in chosen}
+        quiet = (lambda: None) if benchmark.disabled else pause
 
         def setup():
             for name, seconds in taken.items():
-                time.sleep(QUIET)
+                quiet()
                 started = time.perf_counter()
                 chosen[name]()
                 seconds.append(time.perf_counter() - started)
-            time.sleep(QUIET)
+            quiet()
 
-        benchmark.pedantic(ours, setup=setup, rounds=rounds, iterations=1, warmup_rounds=1)
+        benchmark.pedantic(in_a_row(ours, 1), setup=setup, rounds=rounds, iterations=1, warmup_rounds=1)
         if benchmark.stats is None:  # --benchmark-disable
             return None
         mine = list(benchmark.stats.stats.data)
@@ -102,8 +116,7 @@ def pair(request, benchmark, stored):
         row["ratios_to_definition"] = ratios(mine, by_definition, cost=cost)
         row |= {"cost": cost, "reach": reach, "limit": None, "note": " ".join(notes)}
         if limit is not None:
-            where = request.getfixturevalue("device") if "device" in request.fixturenames else "cpu"
-            row["limit"] = {"name": limit.name, "seconds": limit.seconds(where)}
+            row["limit"] = {"name": limit.name, "seconds": limit.seconds(device)}
         return stored(**row)
 
     return run

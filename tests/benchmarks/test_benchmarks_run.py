@@ -12,8 +12,8 @@ COLLECTED = ("-o", "python_files=bench_*.py", "-o", "python_functions=bench_*", 
 QUICK = {"bench_cold_start.py", "bench_critical_points.py", "bench_growth_sgd.py"}
 """Benchmarks that take 2 to 4 seconds of a processor each, and run in `make test`.
 
-`make audit` runs the others: `bench_sweep.py` takes 5 seconds, `bench_moments.py` 9, `bench_adam_step.py` 11,
-`bench_sgd_step.py` 28 and `bench_recursion.py` 41.
+`make audit` runs the others: `bench_sweep.py` takes 5 seconds, `bench_moments.py` 9, `bench_adam_step.py` 16,
+`bench_recursion.py` 41 and `bench_sgd_step.py` 43.
 """
 LONG = {"bench_search.py", "bench_outside.py"}
 """Benchmarks that take half an hour each; `test_searches.py` and `tests/outside` test their parts."""

@@ -42,6 +42,8 @@ class Clock:
     def go_on(self, seconds):
         self.now += seconds
 
+    sleep = go_on
+
 
 @pytest.fixture
 def measured(pytester, monkeypatch, tmp_path):

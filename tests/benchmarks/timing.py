@@ -5,9 +5,15 @@ import time
 from collections.abc import Callable
 
 
+def pause() -> None:
+    """Wait until the last program's idle threads sleep; BLAS's and OpenMP's spin for up to 0.1 s, and take a core."""
+    time.sleep(0.25)
+
+
 def seconds_of(work: Callable[[], object], times: int) -> list[float]:
-    """Return the times of some runs, after a first run that is not timed."""
+    """Return the times of some runs in a row, after a first run that is not timed, and a pause."""
     work()
+    pause()
     seconds = []
     for _ in range(times):
         started = time.perf_counter()

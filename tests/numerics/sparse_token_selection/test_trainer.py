@@ -45,13 +45,14 @@ def by_autograd(W, V, batch, attend):
     return losses.detach(), *torch.autograd.grad(losses.mean(), leaves)
 
 
-@pytest.mark.parametrize("plan", KINDS, ids=IDS)
-def test_losses_and_gradients_are_the_references(plan):
-    training, batch = begun(plan)
+@pytest.mark.parametrize(("dtype", "close"), [("float64", 1e-14), ("float32", 5e-6)])
+@pytest.mark.parametrize("plan", [*KINDS, replace(KINDS[2], T=200, d=5, d_e=170)], ids=[*IDS, "fixed, large"])
+def test_losses_and_gradients_are_the_references(plan, dtype, close):
+    training, batch = begun(replace(plan, dtype=dtype))
     losses, slope_W, slope_V = by_autograd(training.W, training.V, batch, plan.attend)
     found = batch_gradient(training.W, training.V, batch, plan.attend)
     # There are about a hundred rounding errors of numbers of size 1.
-    close = {"rtol": 0, "atol": 1e-14}
+    close = {"rtol": 0, "atol": close}
     torch.testing.assert_close(batch_losses(training.W, training.V, batch, plan.attend), losses, **close)
     torch.testing.assert_close(found.loss, losses.mean(), **close)
     torch.testing.assert_close(found.W, slope_W[:, plan.d :], **close)
