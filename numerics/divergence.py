@@ -1,5 +1,7 @@
 """Detection of the first step of a training at which the loss is not finite."""
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -25,6 +27,8 @@ class Divergence:
         InputError
             If a loss is not finite; on a GPU, the error is raised at most 256 steps later.
         """
+        if self._every == 1 and self._first is None and math.isfinite(loss):
+            return
         diverged = torch.where(loss.isfinite(), _NEVER, step)
         self._first = diverged if self._first is None else torch.minimum(self._first, diverged)
         if step % self._every == 0:
