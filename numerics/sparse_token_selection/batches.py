@@ -153,9 +153,9 @@ class Batches:
         return {"steps": range(0)}
 
     @cached_property
-    def memory(self) -> dict[str, Any]:
-        """Arrays that `gradient_kernel` uses again at each step, because fresh memory takes a quarter of a step."""
-        return {}
+    def memory(self) -> list[Any]:
+        """The arrays that `gradient_kernel` uses again at each step, because fresh memory takes a quarter of a step."""
+        return []
 
     def drawn(self, step: int) -> Batch:
         """Return a step's batch.

@@ -208,6 +208,17 @@ def _differentiate(
         _weighted(Z, p * (s - (p * s).sum()), query, out.change[i])
 
 
+def _memory(batches: Batches) -> list[Any]:
+    """Let batches have memory for the samples of a step and for their vectors, and return it."""
+    n, T, q, d, d_e = batches.sizes
+    pairs, padded = -(-d * T // 2), d + SIDE * squares(d_e)
+    words = np.empty((n, 4, block_count(plane_words(T, d_e), pairs, q)), np.uint32)
+    shapes = (n, 2 * pairs), (n, d_e), (n, d), (n, padded), (n, padded)
+    tokens, u, *found = (torch.empty(shape, dtype=batches.dtype).numpy() for shape in shapes)
+    batches.memory[:] = _Samples(words, tokens, np.empty((n, q), np.int64), u), _Found(*found)
+    return batches.memory
+
+
 def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], step: int, attend: Attend) -> Gradient:
     """Return the mean loss () of a step's batch, and its gradients in W[:, d:], (D, d_e), and in V.
 
@@ -225,8 +236,8 @@ def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"],
     if batches.encodings is not None:
         raise InputError("encodings", tuple(batches.encodings.shape), "must be None: each sample has its own")
     counted(batches.key, step)
-    n, T, q, d, d_e = batches.sizes
-    D, padding, pairs, plane = d + d_e, SIDE * squares(d_e) - d_e, -(-d * T // 2), plane_words(T, d_e)
+    n, T, _, d, d_e = batches.sizes
+    D, padding = d + d_e, SIDE * squares(d_e) - d_e
     for name, matrix, shape in (("W", W, (D, D)), ("V", V, (d, D))):
         fitting(name, matrix, shape, batches.dtype, "cpu")
     if attend not in get_args(Attend):
@@ -236,15 +247,9 @@ def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"],
         chunks = [(first, min(first + _CHUNK, n)) for first in range(0, n, _CHUNK)]
         on_all_cores(len(chunks), lambda k: work(chunks[k], *arguments), alone=n * T * d_e < _WORTH_A_THREAD)
 
-    numbers = {torch.float64: np.float64, torch.float32: np.float32}[batches.dtype]
-    scale, tokens = numbers(1 / math.sqrt(d_e)), np.arange(T, dtype=np.uint64)
-    firsts = 2 * (tokens % SIDE * plane + tokens // SIDE * squares(d_e))
-    if not batches.memory:
-        words = np.empty((n, 4, block_count(plane, pairs, q)), np.uint32)
-        tokens, members, u = np.empty((n, 2 * pairs), numbers), np.empty((n, q), np.int64), np.empty((n, d_e), numbers)
-        found = _Found(np.empty((n, d), numbers), *np.empty((2, n, D + padding), numbers))
-        batches.memory.update(samples=_Samples(words, tokens, members, u), found=found)
-    samples, found = batches.memory["samples"], batches.memory["found"]
+    samples, found = batches.memory or _memory(batches)
+    scale, t = samples.u.dtype.type(1 / math.sqrt(d_e)), np.arange(T, dtype=np.uint64)
+    firsts = 2 * (t % SIDE * plane_words(T, d_e) + t // SIDE * squares(d_e))
     on_chunks(_draw_samples, np.uint64(batches.key), step, firsts, scale, samples)
     u, (residual, mean, change) = torch.from_numpy(samples.u), map(torch.from_numpy, found)
     # On one thread, because the rounding of products may depend on the number of threads.
