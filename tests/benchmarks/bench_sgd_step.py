@@ -1,6 +1,7 @@
 """Benchmark of steps of SGD on fresh sign encodings, including the draws of the batches."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -61,6 +62,7 @@ def by_torch(device, dtype):
     return step
 
 
+@cache
 def numba_gradient():
     """Return a function that gives the gradient of a batch in W[:, d:] and V.
 

@@ -133,7 +133,7 @@ def counted(benchmark, stored):
         ours, plain = benchmark.pedantic(measure, rounds=1, iterations=1)
         if benchmark.stats is None:  # --benchmark-disable
             return None
-        ratios = [p / o for o, p in zip(ours, plain, strict=True)]
+        ratios = [p / max(o, 1) for o, p in zip(ours, plain, strict=True)]
         row = {"kind": "counted", "work": work, "unit": unit, "ours": list(ours), "best": list(plain)}
         row |= {"definition": list(plain), "ratios": ratios, "ratios_to_definition": ratios}
         return stored(**row, cost=False, reach=reach, limit=None, note=note(ours, plain))
