@@ -4,12 +4,13 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit formal docs bench record pin clean
+.PHONY: help paper-checks test lint types audit formal docs bench record pin clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
-	@echo "make lint           ruff, sentences and pyright"
+	@echo "make lint           ruff and sentences, in seconds"
+	@echo "make types          pyright, in one to two minutes"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances (WHOLE=--whole: all cases)"
 	@echo "make formal         where Rocq is installed: compile what is formal, write the record theorems/formal.json, run the tests of it"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
@@ -32,6 +33,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python -m tests.sentences
+
+types: $(READY)
 	$(BIN)/pyright --threads
 
 # The seed is the commit's, so that every commit draws anew, and a failure repeats.

@@ -16,7 +16,7 @@ QUICK = {"bench_cold_start.py", "bench_critical_points.py", "bench_growth_sgd.py
 `bench_recursion.py` 41 and `bench_sgd_step.py` 43.
 """
 LONG = {"bench_search.py", "bench_outside.py"}
-"""Benchmarks that take half an hour each; `test_searches.py` and `tests/outside` test their parts."""
+"""Benchmarks that take half an hour or more each; `test_searches.py` and `tests/outside` test their parts."""
 
 
 def in_their_target(names):

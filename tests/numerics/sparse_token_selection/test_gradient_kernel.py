@@ -89,12 +89,12 @@ def test_a_wrong_gradient_would_be_seen():
         )
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_gradients_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monkeypatch):
     sizes = SIZES[-1]
     W, V = matrices(sizes)
     found = []
     monkeypatch.setattr(gradient_kernel, "_WORTH_A_THREAD", 0)
-    before = torch.get_num_threads()
     for count in (1, 2, 5):
         monkeypatch.setattr(cores, "cores", lambda count=count: count)
         torch.set_num_threads(count)
@@ -103,7 +103,6 @@ def test_gradients_do_not_depend_on_threads_nor_on_what_was_asked_for_before(mon
             # The memory of this step is used again.
             gradient(source, W, V, 3, "tokens")
         found.append(gradient(source, W, V, 4, "tokens"))
-    torch.set_num_threads(before)
     for other in found[1:]:
         assert all(torch.equal(one, two) for one, two in zip(found[0], other, strict=True))
 
